@@ -1,0 +1,61 @@
+// x86-64-v4: AVX-512 F, BW, DQ, VL. A vector of 16 lanes is one register.
+#pragma once
+#include "runtime/kernels/cpu/simd/Vec.h"
+#include <immintrin.h>
+
+namespace vetro {
+
+/// a*b + c, rounded once.
+VT_INLINE f32x16 fma(f32x16 a, f32x16 b, f32x16 c) { return __builtin_elementwise_fma(a, b, c); }
+
+/// f16 bits to float, exact.
+VT_INLINE f32x16 fromF16(u16x16 h) { return (f32x16)_mm512_cvtph_ps((__m256i)h); }
+
+/// Float to f16 bits, to nearest even.
+VT_INLINE u16x16 toF16(f32x16 v) {
+  return (u16x16)_mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT);
+}
+
+/// Nearest integer, ties to even.
+VT_INLINE i32x16 roundToInt(f32x16 v) { return (i32x16)_mm512_cvtps_epi32((__m512)v); }
+
+VT_INLINE f32x16 sqrt(f32x16 v) { return __builtin_elementwise_sqrt(v); }
+
+/// Per byte, table[index]; index < 16.
+VT_INLINE u8x64 lookup16(const int8_t *table, u8x64 index) {
+  __m512i t = _mm512_broadcast_i32x4(load<__m128i>(table));
+  return (u8x64)_mm512_shuffle_epi8(t, (__m512i)index);
+}
+
+/// Tokens per register tile of a matmul.
+inline constexpr int matmulTokens = 8;
+
+#ifndef __AVX512VNNI__ // vnni.h brings its own
+
+/// start + per lane the dot of 4*N weights (word n = bytes 4n..4n+3 of each lane, unsigned,
+/// <= Max <= 127) with the activations a[0..4N). Exact: a pair's sum fits 16 bits.
+template <int Max, int N> VT_INLINE i32x16 dot(i32x16 start, const u8x64 *w, const int8_t *a) {
+  const __m512i one = _mm512_set1_epi16(1);
+  for (int n = 0; n < N; ++n) {
+    __m512i x = (__m512i)splat(load<int32_t>(a + 4 * n));
+    start += (i32x16)_mm512_madd_epi16(_mm512_maddubs_epi16((__m512i)w[n], x), one);
+  }
+  return start;
+}
+
+/// The same for signed weights; the caller has subtracted signedOffset * sum(a) from start.
+inline constexpr int signedOffset = 0;
+template <int N> VT_INLINE i32x16 dotSigned(i32x16 start, const u8x64 *w, const int8_t *a) {
+  for (int n = 0; n < N; ++n) { // even and odd bytes, widened to 16 bits
+    i16x32 x = (i16x32)splat(load<int32_t>(a + 4 * n));
+    i16x32 even = (i16x32)((u16x32)w[n] << 8) >> 8, odd = (i16x32)w[n] >> 8;
+    i16x32 evenX = (i16x32)((u16x32)x << 8) >> 8, oddX = x >> 8;
+    start += (i32x16)_mm512_madd_epi16((__m512i)even, (__m512i)evenX);
+    start += (i32x16)_mm512_madd_epi16((__m512i)odd, (__m512i)oddX);
+  }
+  return start;
+}
+
+#endif
+
+} // namespace vetro

@@ -1,0 +1,90 @@
+// The x86-64 baseline (SSE2). The only level without fused multiply-add: results may differ from
+// the other levels' in the last bits.
+#pragma once
+#include "runtime/abi/Float.h"
+#include "runtime/kernels/cpu/simd/Vec.h"
+#include <emmintrin.h>
+
+namespace vetro {
+
+/// Tokens per register tile of a matmul.
+inline constexpr int matmulTokens = 4;
+
+/// a*b + c, rounded twice.
+VT_INLINE f32x16 fma(f32x16 a, f32x16 b, f32x16 c) { return a * b + c; }
+
+/// f16 bits to float, exact.
+VT_INLINE f32x16 fromF16(u16x16 h) {
+  f32x16 out;
+  for (int i = 0; i < 16; ++i)
+    out[i] = f16ToFloat(h[i]);
+  return out;
+}
+
+/// Float to f16 bits, to nearest even.
+VT_INLINE u16x16 toF16(f32x16 v) {
+  u16x16 out;
+  for (int i = 0; i < 16; ++i)
+    out[i] = floatToF16(v[i]);
+  return out;
+}
+
+/// Nearest integer, ties to even.
+VT_INLINE i32x16 roundToInt(f32x16 v) {
+  i32x16 out;
+  for (int i = 0; i < 4; ++i) {
+    __m128i r = _mm_cvtps_epi32(load<__m128>((const char *)&v + 16 * i));
+    store((char *)&out + 16 * i, r);
+  }
+  return out;
+}
+
+VT_INLINE f32x16 sqrt(f32x16 v) {
+  f32x16 out;
+  for (int i = 0; i < 4; ++i)
+    store((char *)&out + 16 * i, _mm_sqrt_ps(load<__m128>((const char *)&v + 16 * i)));
+  return out;
+}
+
+/// Pairs of 16-bit products, added: lane i = a[2i]*b[2i] + a[2i+1]*b[2i+1].
+VT_INLINE i32x16 maddPairs(i16x32 a, i16x32 b) {
+  i32x16 out;
+  for (int i = 0; i < 4; ++i) {
+    __m128i x = load<__m128i>((const char *)&a + 16 * i);
+    __m128i y = load<__m128i>((const char *)&b + 16 * i);
+    store((char *)&out + 16 * i, _mm_madd_epi16(x, y));
+  }
+  return out;
+}
+
+/// start + per lane the dot of 4*N weights (word n = bytes 4n..4n+3 of each lane, unsigned,
+/// <= Max <= 127) with the activations a[0..4N).
+template <int Max, int N> VT_INLINE i32x16 dot(i32x16 start, const u8x64 *w, const int8_t *a) {
+  for (int n = 0; n < N; ++n) {
+    i16x32 x = (i16x32)splat(load<int32_t>(a + 4 * n));
+    start += maddPairs((i16x32)((u16x32)w[n] & 255), (i16x32)((u16x32)x << 8) >> 8);
+    start += maddPairs((i16x32)((u16x32)w[n] >> 8), x >> 8);
+  }
+  return start;
+}
+
+/// The same for signed weights; the caller has subtracted signedOffset * sum(a) from start.
+inline constexpr int signedOffset = 0;
+template <int N> VT_INLINE i32x16 dotSigned(i32x16 start, const u8x64 *w, const int8_t *a) {
+  for (int n = 0; n < N; ++n) {
+    i16x32 x = (i16x32)splat(load<int32_t>(a + 4 * n));
+    start += maddPairs((i16x32)((u16x32)w[n] << 8) >> 8, (i16x32)((u16x32)x << 8) >> 8);
+    start += maddPairs((i16x32)w[n] >> 8, x >> 8);
+  }
+  return start;
+}
+
+/// Per byte, table[index]; index < 16.
+VT_INLINE u8x64 lookup16(const int8_t *table, u8x64 index) {
+  u8x64 out;
+  for (int i = 0; i < 64; ++i)
+    out[i] = (uint8_t)table[index[i]];
+  return out;
+}
+
+} // namespace vetro
