@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/MODEL.tokenize.json and MODEL.prompts.json: ids as llama.cpp gives them.
+
+Two files, because two kinds of tests read them: tokenizer tests compare the hard strings, and
+make_golden.py runs the prompts through PyTorch. transformers' own GGUF tokenizers are not used:
+they differ from llama.cpp on digits (SmolLM2) and on long runs of spaces (Gemma).
+
+    python3 tests/tools/make_golden_ids.py [--model smollm2|gemma3] [--models-dir models]
+"""
+
+import argparse
+import json
+
+import make_golden_models as models
+import make_golden_texts as texts
+from llama_cpp_peer import LlamaCpp
+
+MAX_PROSE_TOKENS = 800
+
+
+def write_json(path, value):
+    """One entry a line where the entries are many, so that a change is readable in a diff."""
+    lines = []
+    for key, entry in value.items():
+        if isinstance(entry, list) and entry and isinstance(entry[0], dict):
+            rows = ",\n".join("  " + json.dumps(row, ensure_ascii=True) for row in entry)
+            lines.append(f" {json.dumps(key)}: [\n{rows}\n ]")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(entry, ensure_ascii=True)}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
+    print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
+
+
+def header(model):
+    return {"model": model.file, "sha256": model.sha256,
+            "command": f"python3 tests/tools/make_golden_ids.py --model {model.key}"}
+
+
+def hard_strings(model, peer):
+    cases = [{"text": text,
+              "ids": peer.tokenize(text, add_special=False, parse_special=False),
+              "ids_parse_special": peer.tokenize(text, add_special=False, parse_special=True)}
+             for text in texts.HARD_STRINGS]
+    return {**header(model), "add_special": False, "cases": cases}
+
+
+def prompts(model, peer):
+    def ids_of(text):
+        return [model.bos] if text is None else peer.tokenize(text, True, False)
+
+    rows = [{"name": name, "text": text, "ids": ids_of(text)} for name, text in texts.PROMPTS]
+    prose = peer.tokenize(texts.PROSE, True, False)
+    return {**header(model), "add_special": True, "prompts": rows,
+            "hook_prompt": {"text": texts.HOOK_PROMPT, "ids": ids_of(texts.HOOK_PROMPT)},
+            "prose": {"text": texts.PROSE, "ids": prose[:MAX_PROSE_TOKENS]}}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="write the golden ids")
+    parser.add_argument("--model", choices=[model.key for model in models.MODELS])
+    parser.add_argument("--models-dir", default=models.ROOT / "models")
+    options = parser.parse_args()
+    for model in models.chosen(options.model):
+        peer = LlamaCpp(models.model_path(options.models_dir, model), vocab_only=True)
+        write_json(models.GOLDEN / f"{model.key}.tokenize.json", hard_strings(model, peer))
+        write_json(models.GOLDEN / f"{model.key}.prompts.json", prompts(model, peer))
+        peer.close()
+
+
+if __name__ == "__main__":
+    main()
