@@ -1,0 +1,198 @@
+// Fused ops: what they refuse, and how each says again what it replaced.
+#include "compiler/ir/Shapes.h"
+#include "compiler/ir/Vetro.h"
+
+using namespace mlir;
+using namespace vetro::ir;
+
+namespace {
+
+/// Builds the inside of a fused op: the i-th call of `loc` gives the i-th inner name.
+class Expansion {
+public:
+  Expansion(OpBuilder &b, Operation *op, ArrayAttr names) : b(b), op(op), names(names) {}
+
+  Location loc() {
+    StringRef name = next < names.size() ? cast<StringAttr>(names[next]).getValue() : "";
+    ++next;
+    return nameLoc(b.getContext(), name);
+  }
+  Location unnamed() { return UnknownLoc::get(b.getContext()); }
+
+  /// The value as the op's result wants it: as it is, or as the a8 record.
+  Value finish(Value v, unsigned result = 0) {
+    if (storageFormat(op->getResult(result)) != "a8")
+      return v;
+    return QuantizeOp::create(b, unnamed(), op->getResult(result).getType(), v);
+  }
+
+  /// rms_norm(x) * w, the product carrying the next name.
+  Value norm(Value x, Value w, const llvm::APFloat &eps) {
+    Value n = RMSNormOp::create(b, unnamed(), x.getType(), x, eps);
+    return MulOp::create(b, loc(), x.getType(), n, w);
+  }
+
+  /// x @ w.T under the next name.
+  Value matmul(Value x, Value w) {
+    auto type = RankedTensorType::get({shapeOf(x).getDimSize(0), shapeOf(w).getDimSize(0)},
+                                      b.getF32Type());
+    return MatmulOp::create(b, loc(), type, x, w);
+  }
+
+private:
+  OpBuilder &b;
+  Operation *op;
+  ArrayAttr names;
+  unsigned next = 0;
+};
+
+} // namespace
+
+SmallVector<Value> RMSNormMulOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  return {e.finish(e.norm(in[0], in[1], getEps()))};
+}
+LogicalResult RMSNormMulOp::verify() {
+  if (failed(verifyEps(*this, getEps())))
+    return failure();
+  return verifySameShape(*this, getX(), getResult());
+}
+
+SmallVector<Value> RMSNormMulAddOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  Value n = e.norm(in[0], in[1], getEps());
+  return {AddOp::create(b, nameLoc(b.getContext(), nameOf(*this)), n.getType(), n, in[2])};
+}
+LogicalResult RMSNormMulAddOp::verify() {
+  if (failed(verifyEps(*this, getEps())))
+    return failure();
+  return verifySameShape(*this, getX(), getResult());
+}
+
+SmallVector<Value> HeadNormOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  auto type = RankedTensorType::get(shapeOf(getResult()).getShape(), b.getF32Type());
+  Value rows = GatherRowsOp::create(b, e.unnamed(), type, in[0], in[1]);
+  return {e.finish(e.norm(rows, in[2], getEps()))};
+}
+LogicalResult HeadNormOp::verify() { return verifyEps(*this, getEps()); }
+
+SmallVector<Value> QkvMatmulOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  Value q = e.matmul(in[0], in[1]);
+  Value k = e.matmul(in[0], in[2]);
+  return {q, k, e.matmul(in[0], in[3])};
+}
+LogicalResult QkvMatmulOp::verify() {
+  if (failed(verifyMatmul(*this, getX(), getWq(), getQ())) ||
+      failed(verifyMatmul(*this, getX(), getWk(), getK())))
+    return failure();
+  return verifyMatmul(*this, getX(), getWv(), getV());
+}
+
+SmallVector<Value> MatmulAddOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  Value y = e.matmul(in[0], in[1]);
+  return {AddOp::create(b, nameLoc(b.getContext(), nameOf(*this)), y.getType(), y, in[2])};
+}
+LogicalResult MatmulAddOp::verify() { return verifyMatmul(*this, getX(), getW(), getResult()); }
+
+SmallVector<Value> GluOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  Value gate = e.matmul(in[0], in[1]);
+  Value up = e.matmul(in[0], in[2]);
+  Value act = UnaryOp::create(b, e.loc(), gate.getType(), gate, getKind());
+  return {e.finish(MulOp::create(b, e.loc(), gate.getType(), act, up))};
+}
+LogicalResult GluOp::verify() {
+  if (failed(verifyUnaryKind(*this, getKind())) ||
+      failed(verifyMatmul(*this, getX(), getUp(), getResult())))
+    return failure();
+  return verifyMatmul(*this, getX(), getGate(), getResult());
+}
+
+/// rope(norm(x) * w) or rope(x), from the attributes that both rope fusions share.
+template <typename OpT>
+static Value expandNormRope(OpT op, Expansion &e, OpBuilder &b, ValueRange in) {
+  unsigned i = 0;
+  Value x = in[i++];
+  Value w = op.getW() ? in[i++] : Value();
+  Value positions = in[i++];
+  Value factors = op.getFactors() ? in[i++] : Value();
+  if (w)
+    x = e.norm(x, w, op.getEps());
+  else
+    e.loc(); // the norm's name, unused
+  return RopeOp::create(b, e.loc(), x.getType(), x, positions, factors, op.getMode(), op.getNDims(),
+                        op.getBase(), op.getFreqScale(), op.getExtFactor(), op.getAttnFactor(),
+                        op.getBetaFast(), op.getBetaSlow(), op.getNCtxOrig());
+}
+template <typename OpT> static LogicalResult verifyNormRope(OpT op) {
+  RankedTensorType x = shapeOf(op.getX());
+  if (x.getRank() != 3)
+    return op.emitOpError("x must be [T, H, d], found ") << x;
+  if (op.getW() && failed(verifyEps(op, op.getEps())))
+    return failure();
+  return verifyRope(op, op.getNDims(), x.getDimSize(2), op.getBase().convertToDouble());
+}
+
+SmallVector<Value> NormRopeOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  return {expandNormRope(*this, e, b, in)};
+}
+LogicalResult NormRopeOp::verify() { return verifyNormRope(*this); }
+
+SmallVector<Value> NormRopeStoreOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  Value k = expandNormRope(*this, e, b, in);
+  KvStoreOp::create(b, e.unnamed(), in[in.size() - 2], k, in[in.size() - 1]);
+  return {};
+}
+LogicalResult NormRopeStoreOp::verify() { return verifyNormRope(*this); }
+
+SmallVector<Value> AttentionOp::expand(OpBuilder &b, ValueRange in) {
+  Expansion e(b, *this, getNames());
+  Value q = in[0], positions = in[3], sequences = in[4], cells = in[5];
+  auto state = cast<StateType>(getKState().getType());
+  auto vState = cast<StateType>(getVState().getType());
+  int64_t heads = shapeOf(q).getDimSize(1), dyn = ShapedType::kDynamic;
+  int64_t tokens = shapeOf(q).getDimSize(0);
+  auto tensor = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, b.getF32Type()); };
+  auto permute = [&](Value v, ArrayRef<int64_t> perm) -> Value {
+    SmallVector<int64_t> shape;
+    for (int64_t axis : perm)
+      shape.push_back(shapeOf(v).getDimSize(axis));
+    return TransposeOp::create(b, e.unnamed(), tensor(shape), v, perm);
+  };
+  Value k = KvLoadOp::create(b, e.loc(), tensor({dyn, state.getHeads(), state.getHeadDim()}), in[1],
+                             cells);
+  Value v = KvLoadOp::create(b, e.loc(), tensor({dyn, vState.getHeads(), vState.getHeadDim()}),
+                             in[2], cells);
+  auto scores = tensor({heads, tokens, dyn});
+  Value s = BmmOp::create(b, e.unnamed(), scores, permute(q, {1, 0, 2}), permute(k, {1, 0, 2}));
+  float cap = getSoftcap().convertToFloat();
+  Location scoresLoc = e.loc();
+  s = ScaleOp::create(b, cap == 0 ? scoresLoc : e.unnamed(), scores, s, getScale());
+  if (cap != 0) {
+    s = ScaleOp::create(b, e.unnamed(), scores, s, llvm::APFloat(1.0f / cap));
+    s = UnaryOp::create(b, e.unnamed(), scores, s, "tanh");
+    s = ScaleOp::create(b, scoresLoc, scores, s, getSoftcap());
+  }
+  Value mask = AttnMaskOp::create(b, e.unnamed(), tensor({tokens, dyn}), positions, sequences,
+                                  in[6], in[7], getWindow());
+  Value masked = AddOp::create(b, e.unnamed(), scores, s, mask);
+  Value probs = SoftmaxOp::create(b, e.loc(), scores, masked);
+  Value ctx = BmmOp::create(b, e.unnamed(), tensor({heads, tokens, vState.getHeadDim()}), probs,
+                            permute(v, {1, 2, 0}));
+  Value rows = ReshapeOp::create(b, e.loc(), tensor({tokens, heads * vState.getHeadDim()}),
+                                 permute(ctx, {1, 0, 2}));
+  return {e.finish(rows)};
+}
+LogicalResult AttentionOp::verify() {
+  auto k = cast<StateType>(getKState().getType());
+  RankedTensorType q = shapeOf(getQ());
+  if (q.getRank() != 3 || q.getDimSize(1) % k.getHeads() != 0 || q.getDimSize(2) != k.getHeadDim())
+    return emitOpError("q must be [T, multiple of ") << k.getHeads() << ", " << k.getHeadDim()
+                                                      << "], found " << q;
+  return success();
+}

@@ -1,0 +1,61 @@
+// Small questions about tensor types that verifiers, passes and lowering ask.
+#pragma once
+
+#include "compiler/ir/Vetro.h"
+
+namespace vetro::ir {
+
+inline mlir::RankedTensorType shapeOf(mlir::Value v) {
+  return mlir::cast<mlir::RankedTensorType>(v.getType());
+}
+
+/// Equal, or one of them dynamic.
+inline bool sameDim(int64_t a, int64_t b) {
+  return a == b || mlir::ShapedType::isDynamic(a) || mlir::ShapedType::isDynamic(b);
+}
+
+inline bool sameShape(mlir::RankedTensorType a, mlir::RankedTensorType b) {
+  if (a.getRank() != b.getRank())
+    return false;
+  for (int64_t i = 0; i < a.getRank(); ++i)
+    if (!sameDim(a.getDimSize(i), b.getDimSize(i)))
+      return false;
+  return true;
+}
+
+/// Product of the static dimensions.
+inline int64_t staticProduct(mlir::RankedTensorType t) {
+  int64_t product = 1;
+  for (int64_t d : t.getShape())
+    product *= mlir::ShapedType::isDynamic(d) ? 1 : d;
+  return product;
+}
+
+/// "q4_1", "a8", ...; "f32" where the type has no encoding.
+inline llvm::StringRef storageFormat(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor)
+    return "";
+  if (auto q = mlir::dyn_cast_or_null<StorageAttr>(tensor.getEncoding()))
+    return q.getFormat();
+  return "f32";
+}
+inline llvm::StringRef storageFormat(mlir::Value v) { return storageFormat(v.getType()); }
+
+/// The same tensor type under another encoding; no encoding for an empty format.
+inline mlir::RankedTensorType withStorage(mlir::RankedTensorType t, llvm::StringRef format,
+                                          llvm::StringRef layout = "") {
+  mlir::Attribute encoding;
+  if (!format.empty())
+    encoding = StorageAttr::get(t.getContext(), format, layout);
+  return mlir::RankedTensorType::get(t.getShape(), t.getElementType(), encoding);
+}
+
+// Checks that several ops share.
+mlir::LogicalResult verifySameShape(mlir::Operation *op, mlir::Value x, mlir::Value y);
+mlir::LogicalResult verifyMatmul(mlir::Operation *op, mlir::Value x, mlir::Value w, mlir::Value y);
+mlir::LogicalResult verifyEps(mlir::Operation *op, const llvm::APFloat &eps);
+mlir::LogicalResult verifyRope(mlir::Operation *op, int64_t nDims, int64_t headDim, double base);
+mlir::LogicalResult verifyUnaryKind(mlir::Operation *op, llvm::StringRef kind);
+
+} // namespace vetro::ir

@@ -1,0 +1,23 @@
+// The vetro dialect: its types, attributes and ops. Include this to use any of them.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "compiler/ir/VetroDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/ir/VetroAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/ir/VetroTypes.h.inc"
+
+#include "compiler/ir/VetroInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "compiler/ir/VetroOps.h.inc"
+
+#include "compiler/ir/Names.h"
