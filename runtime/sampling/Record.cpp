@@ -1,0 +1,79 @@
+// Takes one picture of the candidates after each stage.
+#include "runtime/sampling/Record.h"
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace vetro {
+
+SampleRecord::SampleRecord(size_t nVocab, size_t nTop)
+    : nTop(std::min(nTop, nVocab)), cut(nVocab, survived), seen(nVocab), mass(nVocab),
+      scratch(nVocab) {
+  for (Stage &stage : buffer)
+    stage.top.reserve(this->nTop);
+}
+
+/// Fills top, entropy, cut mass and `cut` from the candidates after the stage.
+void SampleRecord::picture(Stage &stage, llvm::ArrayRef<Candidate> list) {
+  const uint8_t index = uint8_t(&stage - buffer.data());
+  auto end = std::copy(list.begin(), list.end(), scratch.begin());
+  std::partial_sort(scratch.begin(), scratch.begin() + std::min(nTop, list.size()), end, before);
+  double sum = 0, kept = 0;
+  for (auto it = scratch.begin(); it != end; ++it)
+    sum += std::exp(double(it->logit) - scratch[0].logit);
+  stage.entropyBits = 0;
+  for (auto it = scratch.begin(); it != end; ++it) {
+    double p = std::exp(double(it->logit) - scratch[0].logit) / sum;
+    stage.entropyBits -= p > 0 ? p * std::log2(p) : 0;
+    kept += mass[it->id];
+    mass[it->id] = p;
+    it->p = float(p);
+    seen[it->id] = index;
+  }
+  for (size_t id = 0; id < cut.size(); ++id)
+    if (cut[id] == survived && seen[id] != index)
+      cut[id] = index;
+  stage.massRemoved = list.size() < stage.in ? std::max(0.0, 1 - kept) : 0;
+  stage.top.assign(scratch.begin(), scratch.begin() + std::min(nTop, list.size()));
+}
+
+void SampleRecord::begin(const Candidates &raw) {
+  nStages = 0;
+  drawn = 0;
+  std::fill(cut.begin(), cut.end(), survived);
+  add("logits", true, raw);
+}
+
+void SampleRecord::add(const char *name, bool active, const Candidates &c) {
+  assert(nStages < buffer.size());
+  Stage &stage = buffer[nStages];
+  const Stage *last = nStages ? &buffer[nStages - 1] : nullptr;
+  stage.name = name;
+  stage.active = active;
+  stage.in = last ? last->out : uint32_t(c.size());
+  stage.out = uint32_t(c.size());
+  if (active) {
+    picture(stage, c.list());
+  } else {
+    stage.massRemoved = 0;
+    stage.entropyBits = last->entropyBits;
+    stage.top.clear();
+    for (const Candidate &candidate : c.list())
+      seen[candidate.id] = uint8_t(nStages);
+  }
+  ++nStages;
+}
+
+void SampleRecord::finish(const char *name, const Candidate &picked, double draw) {
+  assert(nStages > 0 && nStages < buffer.size());
+  Stage &stage = buffer[nStages];
+  stage.name = name;
+  stage.active = true;
+  stage.in = buffer[nStages - 1].out;
+  stage.out = 1;
+  picture(stage, picked);
+  drawn = draw;
+  ++nStages;
+}
+
+} // namespace vetro
