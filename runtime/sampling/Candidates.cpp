@@ -19,9 +19,13 @@ void Candidates::sortPrefix(size_t count) {
   if (count <= sorted)
     return;
   auto from = buffer.begin() + sorted, to = buffer.begin() + count, end = buffer.begin() + n;
-  if (to != end)
-    std::nth_element(from, to - 1, end, before);
-  std::sort(from, to, before);
+  if ((to - from) * 16 < end - from) { // a small heap: nearly one comparison per candidate
+    std::partial_sort(from, to, end, before);
+  } else {
+    if (to != end)
+      std::nth_element(from, to - 1, end, before);
+    std::sort(from, to, before);
+  }
   sorted = count;
 }
 

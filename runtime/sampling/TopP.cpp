@@ -1,4 +1,4 @@
-// Sorts only as far as the nucleus reaches: a prefix that doubles, not the whole vocabulary.
+// Sorts only as far as the nucleus reaches: a growing prefix, not the whole vocabulary.
 #include "runtime/sampling/TopP.h"
 #include <algorithm>
 
@@ -7,7 +7,7 @@ namespace vetro {
 void TopP::apply(Candidates &c) const {
   double wanted = p * c.softmax(), sum = 0;
   size_t i = 0;
-  for (size_t prefix = 128; i < c.size(); prefix *= 2) {
+  for (size_t prefix = 128; i < c.size(); prefix *= 8) {
     c.sortPrefix(prefix);
     for (size_t end = std::min(prefix, c.size()); i < end; ++i)
       if ((sum += c[i].p) >= wanted)

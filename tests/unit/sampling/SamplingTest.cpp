@@ -322,9 +322,12 @@ TEST_CASE("cost of sampling", "[.speed]") {
   Rng rng = Rng::seeded(1);
   for (float &l : logits)
     l = float(rng.uniform() * 20);
-  SamplingOptions cut{.topK = 40, .topP = 0.95f, .minP = 0.05f, .temperature = 0.8f};
-  for (const SamplingOptions &o : {SamplingOptions{}, cut, SamplingOptions{.temperature = 0.8f},
-                                   SamplingOptions{.topP = 0.95f, .temperature = 0.8f}}) {
+  SamplingOptions cut, plain, nucleus;
+  cut.temperature = plain.temperature = nucleus.temperature = 0.8f;
+  cut.topK = 40;
+  cut.topP = nucleus.topP = 0.95f;
+  cut.minP = 0.05f;
+  for (const SamplingOptions &o : {SamplingOptions{}, cut, plain, nucleus}) {
     Chain chain = makeChain(o, logits.size());
     auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 100; ++i)
