@@ -15,7 +15,7 @@ EXTENSIONS = ("md", "cpp", "h", "td", "py", "mlir", "test", "def", "cu", "css", 
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.M | re.S)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-PLACEHOLDER = re.compile(r"[*<>{}$|=%…]|\.\.\.|://|^[-~]|^/|\bNNN\b|\bNAME\b")
+PLACEHOLDER = re.compile(r"[*<>{}$|=%…]|\.\.\.|://|^[-~]|^/|^\.\w+$|\bNNN\b|\bNAME\b")
 
 
 def is_page(path):
