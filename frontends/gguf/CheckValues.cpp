@@ -1,0 +1,132 @@
+// Values that would poison every result: scales and weights that are infinite or NaN. In F16, F32,
+// BF16 and F64 these are exactly the values whose exponent bits are all ones, so the scan is one
+// masked comparison a value; only when a stretch holds one is its place looked for.
+#include "frontends/gguf/Gguf.h"
+#include "llvm/ADT/Twine.h"
+#include <algorithm>
+
+namespace vetro::gguf {
+
+using llvm::Error;
+using llvm::Twine;
+
+/// Byte offsets of the F16 scale and minimum in a block; -1 where there is none.
+namespace {
+struct ScaleFields {
+  int scale, minimum;
+};
+} // namespace
+
+static ScaleFields scaleFields(Format format) {
+  switch (format) {
+  case Format::Q4_0:
+  case Format::Q5_0:
+  case Format::Q8_0:
+  case Format::IQ4_NL:
+    return {0, -1};
+  case Format::Q4_1:
+  case Format::Q5_1:
+  case Format::Q4_K:
+  case Format::Q5_K:
+    return {0, 2};
+  case Format::Q2_K:
+    return {80, 82};
+  case Format::Q3_K:
+    return {108, -1};
+  case Format::Q6_K:
+    return {208, -1};
+  default:
+    return {-1, -1};
+  }
+}
+
+/// Number of the first of `n` values, `stride` bytes apart, with all bits of `mask` set; `n` where
+/// there is none.
+template <typename T>
+static uint64_t firstWith(T mask, const uint8_t *at, uint64_t n, uint64_t stride) {
+  constexpr uint64_t stretch = 1024;
+  for (uint64_t begin = 0; begin < n; begin += stretch) {
+    uint64_t end = std::min(n, begin + stretch);
+    bool any = false;
+    for (uint64_t i = begin; i < end; ++i) {
+      T bits;
+      std::memcpy(&bits, at + i * stride, sizeof(T));
+      any |= (bits & mask) == mask;
+    }
+    for (uint64_t i = begin; any && i < end; ++i) {
+      T bits;
+      std::memcpy(&bits, at + i * stride, sizeof(T));
+      if ((bits & mask) == mask)
+        return i;
+    }
+  }
+  return n;
+}
+
+static constexpr uint16_t f16Exponent = 0x7c00, bf16Exponent = 0x7f80;
+static constexpr uint32_t f32Exponent = 0x7f800000;
+static constexpr uint64_t f64Exponent = uint64_t(0x7ff) << 52;
+
+Error checkScales(const File &file, const TensorInfo &tensor, uint64_t firstRow, uint64_t numRows) {
+  if (!tensor.supported)
+    return Error::success();
+  const FormatInfo &info = formatInfo(tensor.format);
+  ScaleFields fields = scaleFields(tensor.format);
+  llvm::ArrayRef<uint8_t> data = file.data(tensor);
+  if (fields.scale < 0 || data.empty())
+    return Error::success();
+  uint64_t perRow = tensor.ne[0] / info.blockLen;
+  firstRow = std::min(firstRow, tensor.numRows());
+  numRows = std::min(numRows, tensor.numRows() - firstRow);
+  uint64_t blocks = numRows * perRow;
+  const uint8_t *begin = data.data() + firstRow * perRow * info.blockBytes;
+  for (int field : {fields.scale, fields.minimum}) {
+    if (field < 0)
+      continue;
+    uint64_t bad = firstWith(f16Exponent, begin + field, blocks, info.blockBytes);
+    if (bad == blocks)
+      continue;
+    uint16_t bits;
+    std::memcpy(&bits, begin + bad * info.blockBytes + field, sizeof(bits));
+    return makeError(ErrorKind::Values, file.path(),
+                     "tensor " + escaped(tensor.name) + ", row " + Twine(firstRow + bad / perRow) +
+                         ", block " + Twine(bad % perRow) + ": its " + info.name +
+                         (field == fields.scale ? " scale" : " minimum") + " is " +
+                         (bits & 0x3ff ? "NaN" : "infinite") +
+                         ", expected a finite number; the file is damaged, get it again");
+  }
+  return Error::success();
+}
+
+/// Number of the first weight that is not finite; `n` where all are, or the format has none.
+static uint64_t firstNonFinite(Format format, const uint8_t *data, uint64_t n) {
+  switch (format) {
+  case Format::F32:
+    return firstWith(f32Exponent, data, n, 4);
+  case Format::F16:
+    return firstWith(f16Exponent, data, n, 2);
+  case Format::BF16:
+    return firstWith(bf16Exponent, data, n, 2);
+  case Format::F64:
+    return firstWith(f64Exponent, data, n, 8);
+  default:
+    return n;
+  }
+}
+
+Error checkWeights(const File &file, const TensorInfo &tensor) {
+  llvm::ArrayRef<uint8_t> data = file.data(tensor);
+  if (!tensor.supported || data.empty())
+    return Error::success();
+  uint64_t n = tensor.numElements();
+  uint64_t bad = firstNonFinite(tensor.format, data.data(), n);
+  if (bad == n)
+    return Error::success();
+  return makeError(ErrorKind::Values, file.path(),
+                   "tensor " + escaped(tensor.name) + ", row " + Twine(bad / tensor.ne[0]) +
+                       ", element " + Twine(bad % tensor.ne[0]) + ": its " + tensor.typeName() +
+                       " weight is infinite or NaN, expected a finite number; the file is "
+                       "damaged or badly converted, get it again");
+}
+
+} // namespace vetro::gguf
