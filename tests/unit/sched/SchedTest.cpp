@@ -134,9 +134,12 @@ TEST_CASE("run and barrier do not allocate") {
 
 TEST_CASE("pools start and stop, with and without a job") {
   for (int i = 0; i < 20; ++i) {
-    auto pool = makePool(1 + i % 5, i % 2);
+    unsigned n = 1 + i % 5;
+    auto pool = makePool(n, i % 2);
+    std::atomic<unsigned> calls{0};
     if (i % 3)
-      pool->run([](unsigned) {});
+      pool->run([&](unsigned) { ++calls; });
+    CHECK(calls.load() == (i % 3 ? n : 0));
   }
 }
 
