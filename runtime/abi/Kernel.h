@@ -28,7 +28,7 @@ struct VtBatch {
 struct VtArgs {
   void *const *operands;
   const VtBatch *batch;
-  uint8_t *scratch;      ///< this step's scratch area; thread t owns [t*scratchStride, +scratchStride)
+  uint8_t *scratch; ///< this step's scratch area; thread t owns [t*scratchStride, +scratchStride)
   uint64_t scratchStride;
 };
 
