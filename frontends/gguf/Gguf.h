@@ -25,7 +25,7 @@ struct OpenOptions {
   bool ignoreLimits = false;  ///< no caps on keys, tensors and metadata bytes
   std::vector<std::string> overrides;   ///< KEY=TYPE:VALUE, applied in order after reading
   std::function<void(double)> progress; ///< called with 0..1 while data is read or checked
-  /// Called with each mapped range before it is read and after it was unmapped, so that the
+  /// Called with each mapped range, before it is read and before it is unmapped, so that the
   /// owner of the fault handler knows it (runtime/memory/Signals.h). Both may be empty.
   std::function<void(llvm::ArrayRef<uint8_t>)> onMap, onUnmap;
 };

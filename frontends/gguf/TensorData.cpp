@@ -16,9 +16,9 @@ static uint64_t pageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)
 TensorData::~TensorData() {
   if (!memory_)
     return;
-  munmap(memory_, memoryBytes_);
   if (mapped_ && onUnmap_)
     onUnmap_({memory_, memoryBytes_});
+  munmap(memory_, memoryBytes_);
 }
 
 Error TensorData::load(const Source &source, const OpenOptions &options,

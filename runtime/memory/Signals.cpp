@@ -1,0 +1,146 @@
+// Only async-signal-safe calls are made in the handlers: lock-free atomics, mmap, sigaction, raise.
+#include "runtime/memory/Signals.h"
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace vetro {
+
+namespace {
+
+/// `begin` is written last when a range is added and first when it goes, so that the handler never
+/// sees half a range; 0 is a free entry.
+struct Range {
+  std::atomic<uintptr_t> begin{0}, end{0};
+};
+
+struct SignalState {
+  static constexpr size_t maxRanges = 256;
+  Range ranges[maxRanges];
+  std::mutex mutex; ///< of those who add and remove ranges and handlers
+  std::atomic<uintptr_t> faultAddress{0};
+  std::atomic<bool> fault{false}, interrupt{false};
+  bool busInstalled = false, interruptInstalled = false;
+  struct sigaction oldBus = {}, oldInterrupt = {};
+  uintptr_t pageBytes = 4096;
+};
+
+} // namespace
+
+static_assert(std::atomic<uintptr_t>::is_always_lock_free);
+static constinit SignalState state;
+
+/// Maps zeros from the page of `address` to the end of its range. All bytes past the first missing
+/// one are missing too when a file was cut, so one call does for the rest.
+static bool coverWithZeros(uintptr_t address) {
+  for (const Range &range : state.ranges) {
+    uintptr_t begin = range.begin.load(std::memory_order_acquire);
+    uintptr_t end = range.end.load(std::memory_order_relaxed);
+    if (begin == 0 || address < begin || address >= end)
+      continue;
+    uintptr_t page = address / state.pageBytes * state.pageBytes;
+    return mmap(reinterpret_cast<void *>(page), end - page, PROT_READ,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+  }
+  return false;
+}
+
+extern "C" {
+static void vetroOnBus(int, siginfo_t *info, void *) {
+  int savedErrno = errno;
+  auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  bool sentByKernel = info->si_code > 0;
+  if (sentByKernel && coverWithZeros(address)) {
+    uintptr_t none = 0;
+    state.faultAddress.compare_exchange_strong(none, address);
+    state.fault.store(true);
+  } else {
+    // Not ours: put the old handler back; the instruction faults again and reaches it.
+    sigaction(SIGBUS, &state.oldBus, nullptr);
+    if (!sentByKernel)
+      raise(SIGBUS);
+  }
+  errno = savedErrno;
+}
+
+static void vetroOnInterrupt(int) {
+  if (!state.interrupt.exchange(true))
+    return;
+  struct sigaction byDefault = {};
+  byDefault.sa_handler = SIG_DFL;
+  sigaction(SIGINT, &byDefault, nullptr);
+  raise(SIGINT);
+}
+}
+
+void installMappedFaultHandler() {
+  std::lock_guard lock(state.mutex);
+  if (state.busInstalled)
+    return;
+  state.pageBytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action = {};
+  action.sa_sigaction = vetroOnBus;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  state.busInstalled = sigaction(SIGBUS, &action, &state.oldBus) == 0;
+}
+
+bool registerMappedRange(const void *begin, size_t sizeBytes) {
+  std::lock_guard lock(state.mutex);
+  for (Range &range : state.ranges) {
+    if (range.begin.load(std::memory_order_relaxed) != 0)
+      continue;
+    auto first = reinterpret_cast<uintptr_t>(begin);
+    range.end.store(first + sizeBytes, std::memory_order_relaxed);
+    range.begin.store(first, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+void unregisterMappedRange(const void *begin) {
+  std::lock_guard lock(state.mutex);
+  for (Range &range : state.ranges)
+    if (range.begin.load(std::memory_order_relaxed) == reinterpret_cast<uintptr_t>(begin)) {
+      range.begin.store(0, std::memory_order_release);
+      return;
+    }
+}
+
+bool mappedFileFault() { return state.fault.load(); }
+
+const void *mappedFaultAddress() {
+  return reinterpret_cast<const void *>(state.faultAddress.load());
+}
+
+void clearMappedFileFault() {
+  state.fault.store(false);
+  state.faultAddress.store(0);
+}
+
+void installInterruptHandler() {
+  std::lock_guard lock(state.mutex);
+  if (state.interruptInstalled)
+    return;
+  struct sigaction action = {};
+  action.sa_handler = vetroOnInterrupt;
+  sigemptyset(&action.sa_mask); // no SA_RESTART: a read of the terminal ends too
+  state.interruptInstalled = sigaction(SIGINT, &action, &state.oldInterrupt) == 0;
+}
+
+void removeInterruptHandler() {
+  std::lock_guard lock(state.mutex);
+  if (state.interruptInstalled)
+    sigaction(SIGINT, &state.oldInterrupt, nullptr);
+  state.interruptInstalled = false;
+}
+
+bool interrupted() { return state.interrupt.load(); }
+
+void clearInterrupted() { state.interrupt.store(false); }
+
+} // namespace vetro

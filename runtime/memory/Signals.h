@@ -1,0 +1,42 @@
+// Two signals of the process: SIGBUS, which the kernel sends when mapped bytes of a model file are
+// gone, and SIGINT (Ctrl-C). Both become flags that the plan runner reads between steps. This is
+// the only file with global state, because a signal handler can reach nothing else.
+#pragma once
+#include <cstddef>
+
+namespace vetro {
+
+/// Installs the SIGBUS handler; may be called again. A fault inside a registered range maps zeros
+/// from there to the range's end and sets a flag, so that the step goes on with wrong numbers and
+/// its result is thrown away; any other fault does what it did before.
+void installMappedFaultHandler();
+
+/// Makes [begin, begin + sizeBytes) a range in which a fault is survived. False where 256 ranges
+/// are registered already: faults there end the process as before. Any thread.
+bool registerMappedRange(const void *begin, size_t sizeBytes);
+
+/// Forgets a range; call it before its munmap, when nobody reads it any more. Any thread.
+void unregisterMappedRange(const void *begin);
+
+/// Whether a fault has happened in any registered range since the last clear. The model must be
+/// loaded again: part of it reads as zero.
+bool mappedFileFault();
+
+/// The address of the first fault since the last clear, or null.
+const void *mappedFaultAddress();
+
+void clearMappedFileFault();
+
+/// Installs the SIGINT handler: the first Ctrl-C sets a flag, the second ends the process the way
+/// an unhandled one does. For programs, not for libraries inside another program.
+void installInterruptHandler();
+
+/// Gives SIGINT back to the handler that was there before.
+void removeInterruptHandler();
+
+/// Whether Ctrl-C was pressed since the last clear.
+bool interrupted();
+
+void clearInterrupted();
+
+} // namespace vetro

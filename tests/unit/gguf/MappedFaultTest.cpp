@@ -1,0 +1,112 @@
+// A mapped file that is cut while it is read, and Ctrl-C.
+#include "runtime/memory/Signals.h"
+#include "tests/unit/gguf/TinyGguf.h"
+#include <csignal>
+#include <filesystem>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace vetro;
+using namespace vetro::test;
+
+/// A file of one tensor of 1 MiB, all 42, opened with its mapping registered.
+static std::shared_ptr<gguf::File> openRegistered(const std::string &path) {
+  static const std::vector<uint8_t> data(1 << 20, 42);
+  gguf::Writer writer;
+  writer.addTensor("w", Format::I8, {1 << 20}, data);
+  writeFile(path, bytesOf(writer));
+  gguf::OpenOptions options;
+  options.onMap = [](llvm::ArrayRef<uint8_t> range) {
+    CHECK(registerMappedRange(range.data(), range.size()));
+  };
+  options.onUnmap = [](llvm::ArrayRef<uint8_t> range) { unregisterMappedRange(range.data()); };
+  return accepted(gguf::File::open(path, options));
+}
+
+static uint64_t sumOf(llvm::ArrayRef<uint8_t> bytes) {
+  uint64_t sum = 0;
+  for (const uint8_t &byte : bytes)
+    sum += *static_cast<const volatile uint8_t *>(&byte);
+  return sum;
+}
+
+TEST_CASE("a mapped file that is cut reads as zeros and raises a flag") {
+  TempDir dir;
+  installMappedFaultHandler();
+  clearMappedFileFault();
+  auto file = openRegistered(dir.file("m.gguf"));
+  const gguf::TensorInfo *tensor = file->findTensor("w");
+  REQUIRE(tensor);
+  CHECK(sumOf(file->data(*tensor)) == uint64_t(42) << 20);
+  CHECK_FALSE(mappedFileFault());
+
+  std::filesystem::resize_file(dir.file("m.gguf"), 512 << 10);
+  std::thread other([&] { CHECK(sumOf(file->data(*tensor)) < uint64_t(42) << 20); });
+  uint64_t sum = sumOf(file->data(*tensor));
+  other.join();
+  CHECK(sum > 0);
+  CHECK(sum <= uint64_t(42) * (512 << 10));
+  CHECK(mappedFileFault());
+  CHECK(file->tensorAt(mappedFaultAddress()) == tensor);
+  CHECK(has(llvm::toString(file->checkUnchanged()), "has 524288 bytes, had"));
+
+  clearMappedFileFault();
+  CHECK_FALSE(mappedFileFault());
+  CHECK(mappedFaultAddress() == nullptr);
+}
+
+/// Runs `work` in a child process; the signal that ended it, or 0.
+template <typename Work> static int signalOf(Work work) {
+  pid_t child = fork();
+  if (child == 0) {
+    work();
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST_CASE("a fault outside the registered ranges still ends the process") {
+  installMappedFaultHandler();
+  TempDir dir;
+  std::string path = dir.file("m.gguf");
+  auto file = openRegistered(path);
+  auto unregistered = accepted(gguf::File::open(path));
+  std::filesystem::resize_file(path, 4096);
+  CHECK(signalOf([&] { sumOf(file->data(file->tensors()[0])); }) == 0);
+  CHECK(signalOf([&] { sumOf(unregistered->data(unregistered->tensors()[0])); }) == SIGBUS);
+}
+
+TEST_CASE("the first Ctrl-C is a flag, the second ends the process") {
+  installInterruptHandler();
+  clearInterrupted();
+  CHECK_FALSE(interrupted());
+  raise(SIGINT);
+  CHECK(interrupted());
+  clearInterrupted();
+  CHECK_FALSE(interrupted());
+  CHECK(signalOf([] { raise(SIGINT); }) == 0);
+  CHECK(signalOf([] {
+          raise(SIGINT);
+          raise(SIGINT);
+        }) == SIGINT);
+  removeInterruptHandler();
+}
+
+TEST_CASE("ranges are freed for others") {
+  static char bytes[300];
+  int registered = 0;
+  while (registered < 300 && registerMappedRange(bytes + registered, 1))
+    ++registered;
+  CHECK(registered > 200);
+  CHECK(registered <= 256);
+  unregisterMappedRange(bytes);
+  CHECK(registerMappedRange(bytes, 1));
+  for (int i = 0; i < registered; ++i)
+    unregisterMappedRange(bytes + i);
+  CHECK(registerMappedRange(bytes, 1));
+  unregisterMappedRange(bytes);
+}
