@@ -49,8 +49,6 @@ class LlamaCpp:
         params.n_ctx = n_ctx
         params.n_batch = max(n_ubatch, n_ctx)
         params.n_ubatch = n_ubatch
-        params.n_outputs_max = params.n_batch
-        params.n_outputs_max_per_seq = params.n_batch
         params.n_threads = params.n_threads_batch = threads
         params.flash_attn_type = self.FLASH[flash_attn]
         context = lib.llama_init_from_model(self.model, params)

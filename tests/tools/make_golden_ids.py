@@ -9,26 +9,12 @@ they differ from llama.cpp on digits (SmolLM2) and on long runs of spaces (Gemma
 """
 
 import argparse
-import json
 
 import make_golden_models as models
 import make_golden_texts as texts
 from llama_cpp_peer import LlamaCpp
 
 MAX_PROSE_TOKENS = 800
-
-
-def write_json(path, value):
-    """One entry a line where the entries are many, so that a change is readable in a diff."""
-    lines = []
-    for key, entry in value.items():
-        if isinstance(entry, list) and entry and isinstance(entry[0], dict):
-            rows = ",\n".join("  " + json.dumps(row, ensure_ascii=True) for row in entry)
-            lines.append(f" {json.dumps(key)}: [\n{rows}\n ]")
-        else:
-            lines.append(f" {json.dumps(key)}: {json.dumps(entry, ensure_ascii=True)}")
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
-    print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
 
 
 def header(model):
@@ -62,8 +48,8 @@ def main():
     options = parser.parse_args()
     for model in models.chosen(options.model):
         peer = LlamaCpp(models.model_path(options.models_dir, model), vocab_only=True)
-        write_json(models.GOLDEN / f"{model.key}.tokenize.json", hard_strings(model, peer))
-        write_json(models.GOLDEN / f"{model.key}.prompts.json", prompts(model, peer))
+        models.write_json(models.GOLDEN / f"{model.key}.tokenize.json", hard_strings(model, peer))
+        models.write_json(models.GOLDEN / f"{model.key}.prompts.json", prompts(model, peer))
         peer.close()
 
 

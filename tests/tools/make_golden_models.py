@@ -1,5 +1,6 @@
-"""The two real models as the golden scripts know them."""
+"""The two real models as the golden scripts know them, and how golden JSON is written."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,3 +39,16 @@ def model_path(models_dir, model):
     if not path.is_file():
         raise SystemExit(f"error: {path} is missing; run 'python3 tests/tools/fetch_models.py'")
     return path
+
+
+def write_json(path, value):
+    """One entry a line where the entries are many, so that a change is readable in a diff."""
+    lines = []
+    for key, entry in value.items():
+        if isinstance(entry, list) and entry and isinstance(entry[0], dict):
+            rows = ",\n".join("  " + json.dumps(row, ensure_ascii=True) for row in entry)
+            lines.append(f" {json.dumps(key)}: [\n{rows}\n ]")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(entry, ensure_ascii=True)}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
+    print(f"{path.name}: {path.stat().st_size} bytes", flush=True)

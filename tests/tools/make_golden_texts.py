@@ -7,7 +7,7 @@ make_golden.py again and commit what they write.
 # A prompt is (name, text); text None means "no text: the id of BOS alone".
 PROMPTS = (
     ("english", "The capital of France is"),
-    ("story", "Once upon a time, in a village at the foot of a mountain, there lived"),
+    ("story", "Once upon a time, at the edge of a deep forest, there was a little"),
     ("code", "def fibonacci(n):\n    if n < 2:\n        return n\n    return "),
     ("cpp", "#include <vector>\n\nint sum(const std::vector<int> &values) {\n  int total = 0;\n"),
     ("digits", "3.14159265358979 and 2.718281828, 1,000,000 + 42 ="),
