@@ -191,21 +191,31 @@ inline void packTile(Format f, uint64_t k, const uint8_t *const rows[16], uint8_
   clearTilePadding(f, k, tile);
 }
 
+/// Writes block `block` of one row of a tile as the file stores it.
+inline void unpackBlock(Format f, uint64_t k, const uint8_t *tile, uint64_t lane, uint64_t block,
+                        uint8_t *out) {
+  const TileLayout &layout = tileLayout(f);
+  for (unsigned i = 0; i < layout.numFields; ++i) {
+    const TileField &field = layout.fields[i];
+    const uint8_t *src = tile + tilePlaneOffset(f, k, field.plane) +
+                         block * tileBlockBytes(f, field.plane) + tileFieldOffset(f, i) +
+                         lane * field.word;
+    for (uint32_t byte = 0; byte < field.bytes; ++byte)
+      out[field.offset + byte] = src[byte / field.word * field.word * tileRows + byte % field.word];
+  }
+}
+
 /// Writes row `row` of a packed tensor as the file stores it: rowBytes(f, k) bytes.
 inline void unpackRow(Format f, uint64_t k, const uint8_t *packed, uint64_t row, uint8_t *blocks) {
   const TileLayout &layout = tileLayout(f);
   const uint8_t *tile = packed + row / tileRows * tileBytes(f, k);
-  uint64_t lane = row % tileRows, end = rowBytes(f, k);
-  for (unsigned i = 0; i < layout.numFields; ++i) {
-    const TileField &field = layout.fields[i];
-    const uint8_t *src =
-        tile + tilePlaneOffset(f, k, field.plane) + tileFieldOffset(f, i) + lane * field.word;
-    for (uint64_t block = 0; block < tileBlocks(f, k); ++block) {
-      uint64_t dst = block * layout.blockBytes + field.offset;
-      for (uint32_t byte = 0; byte < field.bytes && dst + byte < end; ++byte)
-        blocks[dst + byte] = src[byte / field.word * field.word * tileRows + byte % field.word];
-      src += tileBlockBytes(f, field.plane);
-    }
+  uint64_t lane = row % tileRows, whole = k / layout.blockLen;
+  for (uint64_t block = 0; block < whole; ++block)
+    unpackBlock(f, k, tile, lane, block, blocks + block * layout.blockBytes);
+  if (whole < tileBlocks(f, k)) { // the half pair that ends a BF16 row of odd length
+    uint8_t pair[4];
+    unpackBlock(f, k, tile, lane, whole, pair);
+    blocks[whole * 4] = pair[0], blocks[whole * 4 + 1] = pair[1];
   }
 }
 

@@ -13,5 +13,7 @@
 /// Opens a kernel's definition: `VT_EXPORT void VT_NAME(vt_rope)(...) {`.
 #define VT_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// For helpers: kernels have no calls left after -O2, and nothing is shared between levels.
+/// For helpers, static members among them: kernels have no calls left after -O2, and nothing is
+/// shared between levels. VT_MEMBER is for the other member functions.
 #define VT_INLINE static inline __attribute__((always_inline))
+#define VT_MEMBER inline __attribute__((always_inline))

@@ -1,0 +1,74 @@
+// The loops that all matmul kernels share: over row tiles, then over groups of tokens, so that a
+// tile comes from memory once and from the cache for every further group.
+#pragma once
+#include "runtime/abi/Layout.h"
+#include "runtime/kernels/cpu/simd/Simd.h"
+
+namespace vetro {
+namespace {
+
+/// Computes n <= T tokens of one tile and stores `lanes` rows (16 at most). Where n < T the last
+/// token is computed again rather than another loop compiled.
+template <class Kernel, int T>
+VT_INLINE void tileTokens(const uint8_t *tile, uint64_t k, uint32_t lanes, const char *x,
+                          uint64_t xStride, uint32_t n, float *y, uint64_t yStride) {
+  const char *rows[T];
+  for (uint32_t t = 0; t < T; ++t)
+    rows[t] = x + xStride * (t < n ? t : n - 1);
+  f32x16 out[T];
+  Kernel::template tile<T>(tile, k, rows, out);
+  for (uint32_t t = 0; t < T; ++t)
+    if (t < n)
+      storeLanes(y + t * yStride, out[t], lanes);
+}
+
+/// The body of a VtMatMul. `Kernel` has a `format`, and
+///   tile<T>(tile, k, const char *const *x, f32x16 *out): T tokens times one tile.
+template <class Kernel>
+VT_INLINE void matMul(const void *w, uint64_t k, uint32_t rowBegin, uint32_t rowEnd, const void *x,
+                      uint64_t xStride, uint32_t nTokens, float *y, uint64_t yStride) {
+  constexpr uint32_t many = Kernel::tokens, few = many / 2;
+  for (uint32_t row = rowBegin; row < rowEnd; row += tileRows) {
+    const uint8_t *tile = (const uint8_t *)w + row / tileRows * tileBytes(Kernel::format, k);
+    uint32_t lanes = rowEnd - row;
+    for (uint32_t t = 0; t < nTokens;) {
+      const char *xt = (const char *)x + t * xStride;
+      float *yt = y + (row - rowBegin) + t * yStride;
+      uint32_t left = nTokens - t, n = left < many ? left : many;
+      if (n > few)
+        tileTokens<Kernel, many>(tile, k, lanes, xt, xStride, n, yt, yStride);
+      else if (n > 1)
+        tileTokens<Kernel, few>(tile, k, lanes, xt, xStride, n, yt, yStride);
+      else
+        tileTokens<Kernel, 1>(tile, k, lanes, xt, xStride, n, yt, yStride);
+      t += n;
+    }
+  }
+}
+
+/// The body of a VtGather: one block at a time out of the tile, then its meaning.
+template <Format F> VT_INLINE void gatherRow(const void *w, uint64_t k, uint64_t row, float *y) {
+  constexpr TileLayout layout = tileLayout(F);
+  const uint8_t *tile = (const uint8_t *)w + row / tileRows * tileBytes(F, k);
+  for (uint64_t i = 0; i < k; i += layout.blockLen) {
+    uint8_t block[layout.blockBytes];
+    unpackBlock(F, k, tile, row % tileRows, i / layout.blockLen, block);
+    uint64_t end = k - i < layout.blockLen ? k - i : layout.blockLen;
+    for (uint64_t j = 0; j < end; j += formatInfo(F).blockLen)
+      dequantizeTable[(unsigned)F](block + rowBytes(F, j), y + i + j);
+  }
+}
+
+} // namespace
+} // namespace vetro
+
+/// Defines the two kernels of a format; KERNEL names its tile's struct.
+#define VT_DEFINE_MATMUL(NAME, KERNEL)                                                             \
+  VT_EXPORT void VT_NAME(vt_matmul_##NAME)(const void *w, uint64_t k, uint32_t rowBegin,           \
+                                           uint32_t rowEnd, const void *x, uint64_t xStride,       \
+                                           uint32_t nTokens, float *y, uint64_t yStride) {         \
+    vetro::matMul<vetro::KERNEL>(w, k, rowBegin, rowEnd, x, xStride, nTokens, y, yStride);         \
+  }                                                                                                \
+  VT_EXPORT void VT_NAME(vt_gather_##NAME)(const void *w, uint64_t k, uint64_t row, float *y) {    \
+    vetro::gatherRow<vetro::KERNEL::format>(w, k, row, y);                                         \
+  }
