@@ -1,7 +1,6 @@
 // Files of others: valid containers, vocabularies, and damaged files with known verdicts.
 #include "tests/unit/TestData.h"
 #include "tests/unit/gguf/TinyGguf.h"
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -76,15 +75,12 @@ TEST_CASE("vocabulary-only files open fast") {
     if (entry.path().extension() != ".gguf")
       continue;
     INFO(entry.path());
-    auto start = std::chrono::steady_clock::now();
     auto file = accepted(gguf::File::open(entry.path().string()));
-    double ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     std::optional<gguf::StringArray> tokens = file->find("tokenizer.ggml.tokens")->asStrings();
     REQUIRE(tokens);
     CHECK(tokens->size() >= 1000);
     CHECK(file->tensors().empty());
-    CHECK(ms < 250); // a few ms; the bound only catches copies of each token
+    CHECK(msToOpen(entry.path().string()) < 250); // a few ms in a release build
     ++files;
   }
   CHECK(files == 13);
