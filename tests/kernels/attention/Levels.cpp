@@ -1,0 +1,42 @@
+// Which levels run here; numbers and comparisons.
+#include "tests/kernels/attention/Levels.h"
+#include "tests/unit/TestData.h"
+#include <cstring>
+
+namespace vetro::test {
+
+std::vector<const NativeKernels *> runnableLevels() {
+  std::vector<const NativeKernels *> levels;
+  for (unsigned i = 0; i < numKernelLevels; ++i) {
+    const NativeKernels *kernels = nativeKernels() + i;
+    if (cpuHasLevel(kernels->level))
+      levels.push_back(kernels);
+    else
+      skip(std::string("level ") + kernels->level + ": this processor lacks it");
+  }
+  return levels;
+}
+
+std::vector<float> normals(size_t n, unsigned seed, float scale) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, scale);
+  std::vector<float> values(n);
+  for (float &v : values)
+    v = normal(random);
+  return values;
+}
+
+double nmse(const std::vector<float> &got, const std::vector<double> &expected) {
+  double difference = 0, power = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    difference += (got[i] - expected[i]) * (got[i] - expected[i]);
+    power += expected[i] * expected[i];
+  }
+  return difference / power;
+}
+
+bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+} // namespace vetro::test
