@@ -1,0 +1,55 @@
+// The dialect's meaning as plain loops: slow, obvious, and what every other path is tested against.
+//
+// Two modes, one code: a graph as the frontend built it gives `reference` (weights dequantised, no
+// activation quantisation); the same graph after select-kernels gives `as-selected`, since what was
+// selected (int8 records, KV type) stands in the types. Fused ops are expanded, never interpreted.
+#pragma once
+
+#include "compiler/ir/Vetro.h"
+#include "compiler/reference/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/Error.h"
+
+namespace vetro::ref {
+
+/// Where the interpreter reads weights. Must outlive the interpreter.
+class WeightSource {
+public:
+  virtual ~WeightSource() = default;
+  /// Row `row` of the weight, dequantised into `out` (the length of the last axis).
+  virtual void readRow(llvm::StringRef name, int64_t row, float *out) const = 0;
+};
+
+/// Where it keeps state. A slot is one position of one sequence. Must outlive the interpreter.
+class StateStore {
+public:
+  virtual ~StateStore() = default;
+  virtual void store(llvm::StringRef state, int32_t slot, const float *x, int64_t n) = 0;
+  virtual void load(llvm::StringRef state, int32_t slot, float *out, int64_t n) const = 0;
+};
+
+struct InterpreterOptions {
+  /// Sums of matmul, norms and softmax in double instead of float.
+  bool doubleSums = false;
+  /// Called with every named value right after it was computed.
+  std::function<void(mlir::Operation *, unsigned result, const Tensor &)> onValue;
+  /// Runs fn(i) for all i < n, in any order; empty: a plain loop. Results do not depend on it.
+  std::function<void(int64_t n, llvm::function_ref<void(int64_t)> fn)> parallelFor;
+};
+
+/// Runs `func` (fused ops are expanded on the way) on `inputs`, one for each argument, and returns
+/// the values it returns. Error: an op that has no meaning here, or an id out of a table's range.
+llvm::Expected<std::vector<Tensor>> interpret(mlir::func::FuncOp func,
+                                              llvm::ArrayRef<Tensor> inputs,
+                                              const WeightSource &weights, StateStore &state,
+                                              const InterpreterOptions &options = {});
+
+/// Runs one op (fused or not) alone on `operands`; state and weight operands are looked up by the
+/// symbols that define them. Returns its results; inner values reach options.onValue.
+llvm::Expected<std::vector<Tensor>> interpretOp(mlir::Operation *op,
+                                                llvm::ArrayRef<Tensor> operands,
+                                                const WeightSource &weights, StateStore &state,
+                                                const InterpreterOptions &options = {});
+
+} // namespace vetro::ref
