@@ -1,0 +1,32 @@
+// The contract of an architecture: one file in arch/ defines one of these, and nothing else in
+// Vetro may ask which architecture runs.
+#pragma once
+
+#include "frontends/Blocks.h"
+
+namespace vetro {
+
+/// A frontend pass: reads metadata, names its weights and builds the graph.
+struct Architecture {
+  llvm::StringRef name; ///< value of general.architecture
+  /// Builds the graph with `blocks`; errors are sticky in `blocks` and its metadata.
+  void (*build)(Blocks &blocks);
+};
+
+struct GraphOptions {
+  llvm::StringRef kvType = "f16"; ///< element type of the KV cache: f16, f32
+};
+
+/// What the frontend did not need.
+struct GraphReport {
+  std::vector<std::string> unusedKeys, unusedTensors;
+};
+
+/// Adds `func @forward` to an imported module. Error: unknown architecture (lists the known ones),
+/// a key or weight that is missing, of another shape or out of range.
+llvm::Expected<GraphReport> buildGraph(mlir::ModuleOp module, const GraphOptions &options);
+
+/// Names of all architectures, sorted.
+std::vector<llvm::StringRef> architectureNames();
+
+} // namespace vetro

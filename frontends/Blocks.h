@@ -1,0 +1,98 @@
+// The building blocks that architectures share: norm, linear, rope, attention, feed-forward, head.
+// Each is a few ops of the dialect; an architecture strings them together.
+#pragma once
+
+#include "compiler/ir/Vetro.h"
+#include "frontends/Metadata.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace vetro {
+
+/// Scaling of the rotary embedding, as GGUF names it.
+struct RopeSpec {
+  llvm::StringRef mode = "norm"; ///< norm: neighbours are paired; neox: halves
+  int64_t nDims = 0;
+  float base = 10000;
+  float freqScale = 1, extFactor = 0, attnFactor = 1, betaFast = 32, betaSlow = 1;
+  int64_t nCtxOrig = 0;
+  mlir::Value factors; ///< [nDims / 2] or none
+};
+
+struct AttentionSpec {
+  int64_t nHead, nHeadKV, headDim;
+  float scale;
+  float softcap = 0;
+  int64_t window = 0; ///< 0: all positions before the token
+};
+
+class Blocks {
+public:
+  Blocks(mlir::ModuleOp module, Metadata &metadata, llvm::StringRef kvType);
+
+  Metadata &metadata() { return meta; }
+
+  // Shapes of the module's weights.
+  /// Whether the file has this weight.
+  bool hasWeight(llvm::StringRef name) const;
+  /// The weight, which must have this shape; a mismatch is recorded as an error.
+  mlir::Value weight(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
+  /// The weight, or null where the file lacks it.
+  mlir::Value optionalWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
+  /// Rows of a weight matrix of the file (its first axis); an error where it is missing.
+  int64_t rowsOf(llvm::StringRef name);
+
+  // Inputs of the graph.
+  mlir::Value positions() { return arg(1); }
+
+  // Blocks. `name` is the hook of the result.
+  /// Rows of token_embd.weight; times `scale` unless it is 1. [T, nEmbd]
+  mlir::Value embed(int64_t nVocab, int64_t nEmbd, float scale = 1);
+  /// rms_norm(x) * weightName.weight over the last axis.
+  mlir::Value rmsNorm(mlir::Value x, const llvm::Twine &weightName, float eps,
+                      const llvm::Twine &name);
+  /// x @ W.T (+ bias where the file has it); W = `weightName`.weight [n, K].
+  mlir::Value linear(mlir::Value x, const llvm::Twine &weightName, int64_t n,
+                     const llvm::Twine &name);
+  /// linear(), its result split into heads: [T, heads, headDim].
+  mlir::Value heads(mlir::Value x, const llvm::Twine &weightName, int64_t heads, int64_t headDim,
+                    const llvm::Twine &name);
+  mlir::Value rope(mlir::Value x, const RopeSpec &spec, const llvm::Twine &name);
+  /// Stores k and v [T, nHeadKV, d] of `layer`, attends with q [T, nHead, d]; [T, nHead * d].
+  mlir::Value attention(mlir::Value q, mlir::Value k, mlir::Value v, int layer,
+                        const AttentionSpec &spec);
+  mlir::Value add(mlir::Value a, mlir::Value b, const llvm::Twine &name);
+  /// down(f(gate(x)) * up(x)) with blk.N.ffn_{gate,up,down}. [T, nEmbd]
+  mlir::Value gatedFfn(mlir::Value x, int layer, int64_t nFf, llvm::StringRef activation);
+  /// Selects the wanted rows, norms them, multiplies by output.weight (token_embd.weight where
+  /// the file has none), caps by softcap * tanh(x / softcap) unless it is 0, and ends the graph.
+  void head(mlir::Value x, int64_t nVocab, float eps, float softcap = 0);
+
+  /// "blk.N.suffix".
+  static std::string layerName(int layer, const llvm::Twine &suffix);
+
+  /// Records an error, unless one is recorded already.
+  void fail(const llvm::Twine &message);
+  bool failed() const { return !error.empty() || meta.failed(); }
+  llvm::Error takeError();
+  std::vector<std::string> unusedTensors() const;
+
+private:
+  mlir::Location loc(const llvm::Twine &name);
+  mlir::Value arg(unsigned i) { return func.getArgument(i); }
+  mlir::RankedTensorType tensor(llvm::ArrayRef<int64_t> shape);
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm);
+  mlir::Value scale(mlir::Value x, float s, const llvm::Twine &name);
+  mlir::Value cache(int layer, llvm::StringRef kind, int64_t heads, int64_t headDim);
+  mlir::Value softcap(mlir::Value x, float cap, const llvm::Twine &name);
+
+  mlir::ModuleOp module;
+  Metadata &meta;
+  mlir::OpBuilder b;
+  mlir::func::FuncOp func;
+  mlir::Type kvElement;
+  mlir::SymbolTable symbols;
+  llvm::StringMap<mlir::Value> weights;
+  std::string error;
+};
+
+} // namespace vetro

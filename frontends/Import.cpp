@@ -1,0 +1,80 @@
+// GGUF file to module.
+#include "frontends/Import.h"
+#include "compiler/ir/Vetro.h"
+
+using namespace mlir;
+
+namespace vetro {
+
+/// Arrays longer than this hold no hyperparameters (the tokenizer's are skipped by name).
+static constexpr uint64_t maxArray = 4096;
+
+static Attribute number(Builder &b, gguf::ValueType type, const gguf::Value &v) {
+  switch (type) {
+  case gguf::ValueType::Bool:
+    return b.getBoolAttr(*v.asBool());
+  case gguf::ValueType::F32:
+    return b.getF32FloatAttr(float(*v.asFloat()));
+  case gguf::ValueType::F64:
+    return b.getF64FloatAttr(*v.asFloat());
+  case gguf::ValueType::U64:
+    return b.getIntegerAttr(b.getIntegerType(64, false), int64_t(*v.asUInt()));
+  default:
+    return b.getI64IntegerAttr(*v.asInt());
+  }
+}
+
+static Attribute attribute(Builder &b, const gguf::Value &v) {
+  if (auto text = v.asString())
+    return b.getStringAttr(*text);
+  if (!v.isArray())
+    return number(b, v.type(), v);
+  if (v.size() > maxArray)
+    return {};
+  SmallVector<Attribute> elements;
+  if (auto strings = v.asStrings())
+    for (StringRef s : *strings)
+      elements.push_back(b.getStringAttr(s));
+  else if (auto integers = v.asInts())
+    for (int64_t i : *integers)
+      elements.push_back(b.getI64IntegerAttr(i));
+  else if (auto floats = v.asArray<float>())
+    for (float f : *floats)
+      elements.push_back(b.getF32FloatAttr(f));
+  return b.getArrayAttr(elements);
+}
+
+llvm::Expected<OwningOpRef<ModuleOp>> importModule(MLIRContext *context, const gguf::File &file) {
+  context->loadDialect<ir::VetroDialect>();
+  OpBuilder b(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(b.getUnknownLoc());
+  b.setInsertionPointToEnd(module->getBody());
+
+  SmallVector<NamedAttribute> metadata;
+  for (const gguf::KeyValue &kv : file.keys()) {
+    if (kv.key.starts_with("tokenizer."))
+      continue;
+    if (Attribute value = attribute(b, kv.value))
+      metadata.push_back(b.getNamedAttr(kv.key, value));
+  }
+  module->getOperation()->setAttr("vetro.metadata", b.getDictionaryAttr(metadata));
+
+  for (const gguf::TensorInfo &tensor : file.tensors()) {
+    if (!tensor.supported)
+      return llvm::createStringError("%s: tensor '%s' is stored as %s, which Vetro does not read "
+                                     "yet; re-quantise the file to a listed format",
+                                     file.path().str().c_str(), tensor.name.c_str(),
+                                     tensor.typeName().str().c_str());
+    SmallVector<int64_t> shape(tensor.shape());
+    while (shape.size() > 2 && shape.front() == 1)
+      shape.erase(shape.begin());
+    Attribute encoding;
+    if (tensor.format != Format::F32)
+      encoding = ir::StorageAttr::get(context, formatInfo(tensor.format).name, "");
+    auto type = RankedTensorType::get(shape, b.getF32Type(), encoding);
+    ir::WeightOp::create(b, b.getUnknownLoc(), tensor.name, type);
+  }
+  return module;
+}
+
+} // namespace vetro
