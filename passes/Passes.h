@@ -1,0 +1,26 @@
+// The passes, and the pipeline that the engine runs.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Error.h"
+
+namespace vetro {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Passes.h.inc"
+
+struct PipelineOptions {
+  /// "fuse-qkv" or "fuse-qkv@blk.3": a pass that is off everywhere, or at one site.
+  std::vector<std::string> disable;
+  bool explain = false;
+};
+
+/// Adds all passes in order. Error: a name in `disable` that no pass has.
+llvm::Error addPipeline(mlir::PassManager &manager, const PipelineOptions &options);
+
+/// Flags of all passes in pipeline order, without the prefix: "fuse-rms-norm".
+std::vector<llvm::StringRef> passNames();
+
+} // namespace vetro

@@ -1,0 +1,71 @@
+// The passes in order, and how one is switched off.
+#include "passes/Passes.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace vetro {
+
+namespace {
+/// One pass of the pipeline: its flag, and how to make it with its sites switched off.
+struct Entry {
+  StringRef flag;
+  std::unique_ptr<Pass> (*create)(ArrayRef<std::string> disable, bool explain);
+};
+
+template <typename OptionsT, std::unique_ptr<Pass> (*make)(OptionsT)>
+std::unique_ptr<Pass> create(ArrayRef<std::string> disable, bool explain) {
+  OptionsT options;
+  options.disable.assign(disable.begin(), disable.end());
+  options.explain = explain;
+  return make(std::move(options));
+}
+
+#define VT_PASS(flag, Name) {flag, create<Name##Options, create##Name>}
+constexpr Entry entries[] = {
+    VT_PASS("fuse-rms-norm", FuseRMSNorm),   VT_PASS("fuse-qkv", FuseQkv),
+    VT_PASS("fuse-rope", FuseRope),          VT_PASS("fuse-attention", FuseAttention),
+    VT_PASS("fuse-glu", FuseGlu),            VT_PASS("fuse-residual", FuseResidual),
+    VT_PASS("fuse-head", FuseHead),          VT_PASS("select-kernels", SelectKernels),
+    VT_PASS("plan-memory", PlanMemory),      VT_PASS("schedule", Schedule),
+};
+#undef VT_PASS
+
+/// Passes that the plan needs; only the others can be switched off.
+bool isNeeded(StringRef flag) {
+  return flag == "select-kernels" || flag == "plan-memory" || flag == "schedule";
+}
+} // namespace
+
+std::vector<StringRef> passNames() {
+  std::vector<StringRef> names;
+  for (const Entry &entry : entries)
+    names.push_back(entry.flag);
+  return names;
+}
+
+llvm::Error addPipeline(PassManager &manager, const PipelineOptions &options) {
+  for (StringRef item : options.disable)
+    if (!llvm::is_contained(passNames(), item.split('@').first))
+      return llvm::createStringError("--disable: no pass is called '%s'; known: %s",
+                                     item.split('@').first.str().c_str(),
+                                     llvm::join(passNames(), ", ").c_str());
+    else if (isNeeded(item.split('@').first))
+      return llvm::createStringError("--disable: nothing runs without the pass '%s'",
+                                     item.split('@').first.str().c_str());
+  for (const Entry &entry : entries) {
+    std::vector<std::string> sites;
+    bool off = false;
+    for (StringRef item : options.disable) {
+      auto [flag, site] = item.split('@');
+      if (flag == entry.flag)
+        site.empty() ? void(off = true) : sites.push_back(site.str());
+    }
+    if (!off)
+      manager.addPass(entry.create(sites, options.explain));
+  }
+  return llvm::Error::success();
+}
+
+} // namespace vetro
