@@ -92,7 +92,7 @@ Value Blocks::optionalWeight(StringRef name, ArrayRef<int64_t> shape) {
 
 std::vector<std::string> Blocks::unusedTensors() const {
   std::vector<std::string> names;
-  for (auto weight : module.getOps<ir::WeightOp>())
+  for (auto weight : ModuleOp(module).getOps<ir::WeightOp>())
     if (!weights.contains(weight.getSymName()))
       names.push_back(weight.getSymName().str());
   return names;

@@ -1,6 +1,7 @@
 // Typed access to metadata.
 #include "frontends/Metadata.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace mlir;

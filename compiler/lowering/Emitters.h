@@ -1,0 +1,49 @@
+// One emitter an op: how its step is written, what a unit of its work is, how much scratch it needs.
+#pragma once
+
+#include "compiler/ir/Extents.h"
+#include "compiler/lowering/StepBuilder.h"
+
+namespace vetro {
+
+struct Emitter {
+  /// Writes the body of the step: computes units [begin, end).
+  void (*emit)(StepBuilder &s, mlir::Operation *op);
+  /// Number of units.
+  ir::Extent (*units)(mlir::Operation *op);
+  /// Bytes of scratch that each thread needs; null: none.
+  ir::Extent (*scratch)(mlir::Operation *op) = nullptr;
+};
+
+/// The emitter of an op; null where it has none.
+const Emitter *emitterFor(mlir::Operation *op);
+
+// Emitters by family, each a table looked up by op name.
+using EmitterTable = llvm::ArrayRef<std::pair<llvm::StringRef, Emitter>>;
+EmitterTable normEmitters();
+EmitterTable matmulEmitters();
+EmitterTable ropeEmitters();
+EmitterTable cacheEmitters();
+EmitterTable elementwiseEmitters();
+
+// Pieces that several families use.
+
+/// Rows of v when all axes but the last are one: a natural unit.
+ir::Extent rowCount(mlir::Value v);
+/// Tokens or output rows of the batch, whichever the first axis of v counts, as i64.
+mlir::Value batchRows(StepBuilder &s, mlir::Value v);
+/// y[0..n) = rms_norm(x[0..n)) * w (w null: no weight).
+void emitNormRow(StepBuilder &s, mlir::Value x, mlir::Value w, mlir::Value y, int64_t n, float eps);
+/// Writes row `unit` of a result that may be a record: `body` gets the address of n floats to fill.
+void emitRow(StepBuilder &s, mlir::Value result, mlir::Value base, mlir::Value unit,
+             llvm::function_ref<void(mlir::Value)> body);
+/// Scratch that emitRow needs.
+ir::Extent rowScratch(mlir::Value result);
+/// f(x) of vetro.unary, on a vector.
+mlir::Value emitUnary(StepBuilder &s, llvm::StringRef kind, mlir::Value x);
+/// "k" or "v", from the symbol of a state handle.
+llvm::StringRef stateKind(mlir::Value state);
+/// The micro-kernel that stores one token's heads into this state.
+std::string storeKernel(mlir::Value state);
+
+} // namespace vetro
