@@ -85,3 +85,18 @@ TEST_CASE("stored keys and values come back, rounded to the cache's type") {
       checkRoundTrip<false>(nHeadKV, headDim);
     }
 }
+
+TEST_CASE("all F16 values load exactly") {
+  std::vector<uint16_t> v(65536); // one head of one page
+  for (uint32_t i = 0; i < 65536; ++i)
+    v[i] = uint16_t(i);
+  const int32_t page = 0;
+  for (const NativeKernels *level : runnableLevels())
+    for (uint32_t position = 0; position < 256; ++position) {
+      std::vector<float> out(256), expected(256);
+      for (uint32_t d = 0; d < 256; ++d)
+        expected[d] = f16ToFloat(uint16_t(position * 256 + d));
+      level->vt_kv_load_v_f16(v.data(), &page, position, 1, 256, out.data());
+      REQUIRE(sameBits(out, expected));
+    }
+}
