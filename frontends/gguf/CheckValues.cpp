@@ -40,25 +40,29 @@ static ScaleFields scaleFields(Format format) {
   }
 }
 
-/// Number of the first of `n` values, `stride` bytes apart, with all bits of `mask` set; `n` where
-/// there is none.
+static constexpr uint64_t stretch = 1024; // values looked at before asking whether one was bad
+
+/// Whether one of `n` values, `stride` bytes apart, has all bits of `mask` set.
+template <typename T> static bool anyWith(T mask, const uint8_t *at, uint64_t n, uint64_t stride) {
+  unsigned any = 0; // no early end: the loop stays free of branches
+  for (uint64_t i = 0; i < n; ++i) {
+    T bits;
+    std::memcpy(&bits, at + i * stride, sizeof(T));
+    any |= (bits & mask) == mask;
+  }
+  return any != 0;
+}
+
+/// Number of the first such value; `n` where there is none.
 template <typename T>
 static uint64_t firstWith(T mask, const uint8_t *at, uint64_t n, uint64_t stride) {
-  constexpr uint64_t stretch = 1024;
   for (uint64_t begin = 0; begin < n; begin += stretch) {
     uint64_t end = std::min(n, begin + stretch);
-    bool any = false;
-    for (uint64_t i = begin; i < end; ++i) {
-      T bits;
-      std::memcpy(&bits, at + i * stride, sizeof(T));
-      any |= (bits & mask) == mask;
-    }
-    for (uint64_t i = begin; any && i < end; ++i) {
-      T bits;
-      std::memcpy(&bits, at + i * stride, sizeof(T));
-      if ((bits & mask) == mask)
+    if (!anyWith(mask, at + begin * stride, end - begin, stride))
+      continue;
+    for (uint64_t i = begin; i < end; ++i)
+      if (anyWith(mask, at + i * stride, 1, stride))
         return i;
-    }
   }
   return n;
 }
@@ -66,6 +70,21 @@ static uint64_t firstWith(T mask, const uint8_t *at, uint64_t n, uint64_t stride
 static constexpr uint16_t f16Exponent = 0x7c00, bf16Exponent = 0x7f80;
 static constexpr uint32_t f32Exponent = 0x7f800000;
 static constexpr uint64_t f64Exponent = uint64_t(0x7ff) << 52;
+
+/// The error of the F16 at byte `field` of block `block` of the tensor.
+static Error scaleError(const File &file, const TensorInfo &tensor, uint64_t block, int field) {
+  const FormatInfo &info = formatInfo(tensor.format);
+  uint64_t perRow = tensor.ne[0] / info.blockLen;
+  uint16_t bits;
+  std::memcpy(&bits, file.data(tensor).data() + block * info.blockBytes + field, sizeof(bits));
+  bool isScale = field == scaleFields(tensor.format).scale;
+  return makeError(ErrorKind::Values, file.path(),
+                   "tensor " + escaped(tensor.name) + ", row " + Twine(block / perRow) +
+                       ", block " + Twine(block % perRow) + ": its " + info.name +
+                       (isScale ? " scale" : " minimum") + " is " +
+                       (bits & 0x3ff ? "NaN" : "infinite") +
+                       ", expected a finite number; the file is damaged, get it again");
+}
 
 Error checkScales(const File &file, const TensorInfo &tensor, uint64_t firstRow, uint64_t numRows) {
   if (!tensor.supported)
@@ -80,20 +99,14 @@ Error checkScales(const File &file, const TensorInfo &tensor, uint64_t firstRow,
   numRows = std::min(numRows, tensor.numRows() - firstRow);
   uint64_t blocks = numRows * perRow;
   const uint8_t *begin = data.data() + firstRow * perRow * info.blockBytes;
-  for (int field : {fields.scale, fields.minimum}) {
-    if (field < 0)
-      continue;
-    uint64_t bad = firstWith(f16Exponent, begin + field, blocks, info.blockBytes);
-    if (bad == blocks)
-      continue;
-    uint16_t bits;
-    std::memcpy(&bits, begin + bad * info.blockBytes + field, sizeof(bits));
-    return makeError(ErrorKind::Values, file.path(),
-                     "tensor " + escaped(tensor.name) + ", row " + Twine(firstRow + bad / perRow) +
-                         ", block " + Twine(bad % perRow) + ": its " + info.name +
-                         (field == fields.scale ? " scale" : " minimum") + " is " +
-                         (bits & 0x3ff ? "NaN" : "infinite") +
-                         ", expected a finite number; the file is damaged, get it again");
+  for (uint64_t b = 0; b < blocks; b += stretch) { // both fields while the blocks are in the cache
+    const uint8_t *at = begin + b * info.blockBytes;
+    for (int field : {fields.scale, fields.minimum}) {
+      uint64_t n = field < 0 ? 0 : std::min(stretch, blocks - b);
+      uint64_t bad = firstWith(f16Exponent, at + std::max(field, 0), n, info.blockBytes);
+      if (bad != n)
+        return scaleError(file, tensor, firstRow * perRow + b + bad, field);
+    }
   }
   return Error::success();
 }

@@ -133,7 +133,7 @@ Error Parser::checkCounts() {
 }
 
 Error Parser::readKeys() {
-  head_.keys.reserve(numKeys_);
+  head_.keys.reserve(std::min(numKeys_, maxKeys));
   for (uint64_t i = 0; i < numKeys_; ++i)
     if (Error e = readKey(i))
       return e;
@@ -239,7 +239,8 @@ Expected<Value> Parser::readArray(const Twine &what) {
 Expected<Value> Parser::readStrings(uint64_t count, const Twine &what) {
   uint64_t first = cursor_.offset();
   std::vector<uint32_t> starts;
-  starts.reserve(count);
+  // A count may be a lie that only the last string reveals: memory grows with what was read.
+  starts.reserve(std::min<uint64_t>(count, 1 << 20));
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t start = cursor_.offset() - first;
     if (start > UINT32_MAX)
@@ -272,7 +273,7 @@ Error Parser::readAlignment() {
 }
 
 Error Parser::readTensors() {
-  head_.tensors.reserve(numTensors_);
+  head_.tensors.reserve(std::min(numTensors_, maxTensors));
   for (uint64_t i = 0; i < numTensors_; ++i)
     if (Error e = readTensor(i))
       return e;

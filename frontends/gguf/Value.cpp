@@ -116,9 +116,9 @@ uint64_t Value::elementBits(uint64_t i) const {
   return bits;
 }
 
-std::optional<std::vector<int64_t>> Value::asInts() const {
+std::optional<std::vector<int64_t>> Value::asInts(uint64_t maxCount) const {
   bool bools = element_ == ValueType::Bool;
-  if (!isArray() || !(isInteger(element_) || bools))
+  if (!isArray() || !(isInteger(element_) || bools) || count_ > maxCount)
     return std::nullopt;
   std::vector<int64_t> values(count_);
   for (uint64_t i = 0; i < count_; ++i) {

@@ -91,8 +91,9 @@ public:
   /// The array as exactly T's (numbers or bool), copied; nothing where its type is another.
   template <typename T> std::optional<std::vector<T>> asArray() const;
   /// An array of integers of any type, or of bools, each as int64; nothing where it is another
-  /// kind or an element does not fit.
-  std::optional<std::vector<int64_t>> asInts() const;
+  /// kind, an element does not fit, or there are more than `maxCount`: the copy may be eight times
+  /// as large as the array in the file.
+  std::optional<std::vector<int64_t>> asInts(uint64_t maxCount = 1 << 22) const;
 
   /// The bytes of a number, bool, or array of those, as in the file; empty for strings.
   llvm::ArrayRef<uint8_t> rawBytes() const;

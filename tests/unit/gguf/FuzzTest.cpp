@@ -1,8 +1,12 @@
 // Ten thousand seeded edits of a small file: each opens or is refused with one line. Run under
 // sanitizers as well.
+#include "tests/unit/TestData.h"
 #include "tests/unit/gguf/TinyGguf.h"
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace vetro;
@@ -82,4 +86,99 @@ TEST_CASE("10,000 edits open or are refused") {
   CHECK(opened > 500); // the edits reach the inside of valid files too
   CHECK(refusals > 5000);
   CHECK(sum > 0);
+}
+
+namespace {
+
+/// The head of a real model in a file of the model's size whose data is a hole, and the places of
+/// its records: edits at random places would nearly always hit the text of a token.
+struct SparseModel {
+  explicit SparseModel(const std::string &model) : path(dir.file("sparse.gguf")) {
+    auto file = accepted(gguf::File::open(model));
+    bytes.resize(headBytes(*file));
+    std::ifstream(model, std::ios::binary)
+        .read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    for (const gguf::KeyValue &entry : file->keys())
+      records.push_back(entry.offset);
+    for (const gguf::TensorInfo &tensor : file->tensors())
+      records.push_back(tensorAt(bytes, tensor.name));
+    writeFile(path, bytes);
+    fileBytes = file->fileBytes();
+    resize(fileBytes);
+  }
+  /// Where the data begins: the file holds nothing after the tensors.
+  static size_t headBytes(const gguf::File &file) {
+    uint64_t end = 0;
+    for (const gguf::TensorInfo &tensor : file.tensors())
+      end = std::max(end, tensor.offset + tensor.sizeBytes);
+    return file.fileBytes() - (end + 31) / 32 * 32;
+  }
+  void resize(uint64_t size) const { std::filesystem::resize_file(path, size); }
+  void write(int fd, size_t at, llvm::StringRef text) const {
+    REQUIRE(pwrite(fd, text.data(), text.size(), static_cast<off_t>(at)) ==
+            static_cast<ssize_t>(text.size()));
+  }
+
+  TempDir dir;
+  std::string path, bytes;
+  std::vector<size_t> records;
+  uint64_t fileBytes = 0;
+};
+
+} // namespace
+
+/// Opens the model `edits` times with one to four changes near its records, or cut.
+static void editHead(const std::string &name, int edits) {
+  if (test::model(name).empty())
+    return skip("models/" + name + " is missing; get it with ./bootstrap models");
+  SparseModel model(test::model(name));
+  int fd = open(model.path.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  std::mt19937_64 random(7);
+  int refusals = 0;
+  for (int i = 0; i < edits; ++i) {
+    std::vector<size_t> places;
+    for (unsigned n = 1 + random() % 4; n > 0; --n) {
+      size_t at = std::min(model.records[random() % model.records.size()] + random() % 64,
+                           model.bytes.size() - 8);
+      uint64_t number = random() >> random() % 64;
+      model.write(fd, at, llvm::StringRef(reinterpret_cast<char *>(&number), 1 + random() % 8));
+      places.push_back(at);
+    }
+    bool cut = random() % 8 == 0;
+    if (cut)
+      model.resize(random() % (random() % 2 ? model.bytes.size() : model.fileBytes));
+    auto file = gguf::File::open(model.path);
+    refusals += !file;
+    if (!file && llvm::toString(file.takeError()).find_first_of("\n\x1b") != std::string::npos)
+      FAIL("edit " << i << " gave a message of several lines");
+    for (size_t at : places)
+      model.write(fd, at, llvm::StringRef(model.bytes).substr(at, 8));
+    if (cut) {
+      model.write(fd, 0, model.bytes);
+      model.resize(model.fileBytes);
+    }
+  }
+  close(fd);
+  CHECK(refusals > edits / 2);
+  accepted(gguf::File::open(model.path)); // all edits were undone
+}
+
+/// Peak memory of the process in bytes.
+static int64_t peakBytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+TEST_CASE("500 edits of real heads open or are refused") {
+  int64_t before = peakBytes();
+  editHead("SmolLM2-135M-Instruct.Q4_1.gguf", 400);
+  editHead("gemma-3-270m.Q4_K_M.gguf", 100);
+  CHECK(peakBytes() - before < (int64_t(256) << 20)); // the files themselves are not read
+}
+
+TEST_CASE("12,000 edits of real heads open or are refused", "[.full]") {
+  editHead("SmolLM2-135M-Instruct.Q4_1.gguf", 10000);
+  editHead("gemma-3-270m.Q4_K_M.gguf", 2000);
 }

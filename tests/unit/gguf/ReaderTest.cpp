@@ -43,6 +43,7 @@ TEST_CASE("integers of any type, and only integers") {
   CHECK(file->find("t.ints")->asInts() == std::vector<int64_t>{3, -4});
   CHECK(file->find("t.flags")->asInts() == std::vector<int64_t>{1, 0, 1});
   CHECK_FALSE(file->find("t.floats")->asInts());
+  CHECK_FALSE(file->find("t.ints")->asInts(1));
   CHECK_FALSE(file->find("t.ints")->asArray<uint32_t>());
 }
 
