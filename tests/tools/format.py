@@ -1,4 +1,8 @@
-"""Every C++ file is as clang-format leaves it. Skipped where clang-format 22 is not installed."""
+"""Every C++ file is as clang-format leaves it. Skipped where clang-format 22 is not installed.
+
+    python3 tests/tools/format.py CLANG_FORMAT          compares, exit code 1 where a file differs
+    python3 tests/tools/format.py CLANG_FORMAT --write  formats them (ninja -C build format)
+"""
 
 import subprocess
 import sys
@@ -39,8 +43,11 @@ def main():
         sys.exit(tree.SKIPPED)
     self_test(clang_format)
     names = [p for p in tree.paths() if p.endswith(SOURCES)]
+    if "--write" in sys.argv[2:]:
+        subprocess.run([clang_format, "-i", *names], cwd=tree.ROOT, check=True)
     problems = unformatted(clang_format, names, tree.ROOT)
-    print("\n".join(problems))
+    if problems:
+        print("\n".join(problems), "\nninja -C build format formats them")
     print(f"format: {len(names)} files, {len(problems)} not as clang-format leaves them")
     sys.exit(1 if problems else 0)
 
