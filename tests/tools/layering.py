@@ -101,9 +101,13 @@ def not_freestanding(path, files, seen):
 
 
 def architecture_names(files):
-    """Names of the architectures: from the files' stems and from their `names` fields."""
-    stems = {re.sub(r".*/|\.cpp$", "", p) for p in files if re.match(r"frontends/arch/\w+\.cpp$", p)}
-    return stems | {"llama", "gemma3"}
+    """Values of general.architecture that some file of frontends/arch defines."""
+    names = {"llama"}
+    for path, text in files.items():
+        if path.startswith("frontends/arch/"):
+            names.update(re.findall(r'\bArchitecture \w+ *= *\{ *"([^"]+)"', text))
+            names.update(re.findall(r'\bArchitecture \w+ *\{ *"([^"]+)"', text))
+    return names
 
 
 def architecture_problems(path, text, names):
@@ -167,7 +171,8 @@ BAD = [
     {"runtime/kernels/cpu/Dot.cpp": '#include "runtime/abi/P.h"', "runtime/abi/P.h": "#include <string>"},
     one("runtime/sched/Pool.cpp", 'if (std::getenv("N")) return;'),
     one("runtime/engine/Engine.cpp", 'if (arch == "llama") scale = 2;'),
-    one("runtime/engine/Engine.cpp", '.Case("gemma3", 1)'),
+    {"frontends/arch/gemma3.cpp": 'extern const Architecture gemma3{"gemma3", build};',
+     "runtime/engine/Engine.cpp": '.Case("gemma3", 1)'},
     one("passes/SelectKernels.cpp", 'if (get("general.architecture") == name) return;'),
     one("utils/Misc.h", "#pragma once"),
 ]
