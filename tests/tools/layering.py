@@ -105,8 +105,7 @@ def architecture_names(files):
     names = {"llama"}
     for path, text in files.items():
         if path.startswith("frontends/arch/"):
-            names.update(re.findall(r'\bArchitecture \w+ *= *\{ *"([^"]+)"', text))
-            names.update(re.findall(r'\bArchitecture \w+ *\{ *"([^"]+)"', text))
+            names.update(re.findall(r'\bArchitecture \w+ *=? *\{ *"([^"]+)"', text))
     return names
 
 
