@@ -1,0 +1,90 @@
+// File to graph to plan and object code.
+#include "runtime/engine/Compile.h"
+#include "frontends/Import.h"
+#include "passes/Passes.h"
+#include "runtime/jit/Compile.h"
+
+#include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/IR/LLVMContext.h"
+
+using namespace mlir;
+
+namespace vetro {
+
+func::FuncOp Graph::forward() const { return (*module).lookupSymbol<func::FuncOp>("forward"); }
+
+llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options) {
+  Graph graph;
+  graph.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  auto module = importModule(graph.context.get(), file);
+  if (!module)
+    return module.takeError();
+  graph.module = std::move(*module);
+  auto report = buildGraph(*graph.module, {options.kvType});
+  if (!report)
+    return llvm::createStringError(file.path() + ": " + llvm::toString(report.takeError()));
+  graph.report = std::move(*report);
+  return graph;
+}
+
+namespace {
+struct AfterPass : PassInstrumentation {
+  explicit AfterPass(llvm::function_ref<void(StringRef, ModuleOp)> f) : onPass(f) {}
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (auto module = dyn_cast<ModuleOp>(op))
+      onPass(pass->getArgument().drop_front(StringRef("vetro-").size()), module);
+  }
+  llvm::function_ref<void(StringRef, ModuleOp)> onPass;
+};
+} // namespace
+
+llvm::Error runPasses(Graph &graph, const ModelOptions &options,
+                      llvm::function_ref<void(StringRef, ModuleOp)> onPass) {
+  PassManager manager(graph.context.get(), ModuleOp::getOperationName());
+  PipelineOptions pipeline;
+  pipeline.disable = options.disable;
+  if (llvm::Error error = addPipeline(manager, pipeline))
+    return error;
+  if (onPass)
+    manager.addInstrumentation(std::make_unique<AfterPass>(onPass));
+  std::string message;
+  ScopedDiagnosticHandler collect(graph.context.get(), [&](Diagnostic &d) {
+    if (d.getSeverity() == DiagnosticSeverity::Error && message.empty())
+      message = d.str();
+    return success();
+  });
+  if (failed(manager.run(*graph.module)))
+    return llvm::createStringError("%s: %s", options.path.c_str(), message.c_str());
+  return llvm::Error::success();
+}
+
+llvm::Expected<CacheEntry> compileGraph(Graph &graph, const ModelOptions &options) {
+  llvm::LLVMContext context;
+  auto lowered = lower(*graph.module, context);
+  if (!lowered)
+    return lowered.takeError();
+  auto object = compileObject(std::move(lowered->code), options.level);
+  if (!object)
+    return object.takeError();
+  return CacheEntry{std::move(*object), std::move(lowered->plan)};
+}
+
+std::string cacheDescription(const gguf::File &file, const ModelOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const gguf::KeyValue &kv : file.keys())
+    if (!kv.key.starts_with("tokenizer."))
+      out << kv.key << "=" << kv.value.toText(4096) << "\n";
+  for (const gguf::TensorInfo &t : file.tensors()) {
+    out << t.name << ":" << t.typeName();
+    for (int64_t d : t.shape())
+      out << "," << d;
+    out << "\n";
+  }
+  out << "kv " << options.kvType << "\nlevel " << options.level << "\n";
+  for (const std::string &item : options.disable)
+    out << "disable " << item << "\n";
+  return text;
+}
+
+} // namespace vetro

@@ -1,0 +1,131 @@
+// The token's seven stages: tokenize, batch, micro-batch, run, logits, sample, detokenize.
+//
+//   text -> ids            Tokenizer::encode, by the caller: a prompt may come as ids
+//   ids -> batch           promptBatch
+//   batch -> micro-batch   Session::decode splits it
+//   micro-batch -> logits  PlanRunner::run walks the plan
+//   logits -> id           Chain::sample
+//   id -> text             StreamDecoder
+//   id -> batch            the token enters again
+#include "runtime/engine/Engine.h"
+#include "runtime/memory/Signals.h"
+
+#include <chrono>
+
+namespace vetro {
+
+using Clock = std::chrono::steady_clock;
+
+const char *stopName(StopReason reason) {
+  static constexpr const char *names[] = {"length", "eog", "context", "interrupt"};
+  return names[int(reason)];
+}
+
+static std::vector<BatchToken> promptBatch(llvm::ArrayRef<int32_t> prompt) {
+  std::vector<BatchToken> batch;
+  for (int32_t id : prompt)
+    batch.push_back({id});
+  batch.back().output = true; // only the last position's logits are sampled
+  return batch;
+}
+
+namespace {
+class Generator {
+public:
+  Generator(Evaluator &evaluator, const Tokenizer &tokenizer, const GenerateOptions &options,
+            llvm::function_ref<void(llvm::StringRef)> onText, Chain chain)
+      : evaluator(evaluator), tokenizer(tokenizer), options(options), onText(onText),
+        chain(std::move(chain)), decoder(tokenizer) {
+    result.ids.reserve(options.nPredict);
+    result.timings.tokenMs.reserve(options.nPredict);
+  }
+
+  llvm::Expected<Generation> run(llvm::ArrayRef<int32_t> prompt);
+
+private:
+  llvm::Error step(llvm::ArrayRef<BatchToken> batch, double &ms);
+  bool emit(int32_t id);
+
+  Evaluator &evaluator;
+  const Tokenizer &tokenizer;
+  const GenerateOptions &options;
+  llvm::function_ref<void(llvm::StringRef)> onText;
+  Chain chain;
+  StreamDecoder decoder;
+  int32_t next = -1;
+  Generation result;
+};
+} // namespace
+
+/// Batch to logits to the next token.
+llvm::Error Generator::step(llvm::ArrayRef<BatchToken> batch, double &ms) {
+  Clock::time_point start = Clock::now();
+  llvm::Error sampling = llvm::Error::success();
+  next = -1;
+  llvm::Error error = evaluator.decode(batch, [&](size_t, llvm::ArrayRef<float> logits) {
+    ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    llvm::Expected<int32_t> id = chain.sample(logits);
+    if (id)
+      next = *id;
+    else
+      sampling = llvm::joinErrors(std::move(sampling), id.takeError());
+  });
+  return llvm::joinErrors(std::move(error), std::move(sampling));
+}
+
+/// Takes the sampled token into the result; false if it ends the generation.
+bool Generator::emit(int32_t id) {
+  result.ids.push_back(id);
+  chain.accept(id);
+  if (tokenizer.isEog(id) && !options.ignoreEos) {
+    result.stop = StopReason::EndOfGeneration;
+    return false;
+  }
+  std::string text = decoder.push(id);
+  result.text += text;
+  onText(text);
+  return true;
+}
+
+llvm::Expected<Generation> Generator::run(llvm::ArrayRef<int32_t> prompt) {
+  for (int32_t id : prompt)
+    chain.accept(id);
+  if (llvm::Error error = step(promptBatch(prompt), result.timings.promptMs))
+    return std::move(error);
+  while (result.ids.size() < options.nPredict) {
+    if (next < 0 || interrupted()) {
+      result.stop = StopReason::Interrupt;
+      break;
+    }
+    if (!emit(next) || result.ids.size() == options.nPredict)
+      break;
+    if (evaluator.length(0) >= evaluator.nCtx()) {
+      result.stop = StopReason::Context;
+      break;
+    }
+    BatchToken token{result.ids.back(), 0, true};
+    double ms = 0;
+    if (llvm::Error error = step(token, ms))
+      return std::move(error);
+    result.timings.tokenMs.push_back(ms);
+  }
+  std::string rest = decoder.flush();
+  result.text += rest;
+  onText(rest);
+  return std::move(result);
+}
+
+llvm::Expected<Generation> generate(Evaluator &evaluator, const Tokenizer &tokenizer,
+                                    llvm::ArrayRef<int32_t> prompt,
+                                    const GenerateOptions &options,
+                                    llvm::function_ref<void(llvm::StringRef)> onText) {
+  if (prompt.empty())
+    return llvm::createStringError("the prompt has no tokens; give some text with -p or ids with "
+                                   "--ids");
+  auto chain = Chain::create(options.sampling, tokenizer.nTokens());
+  if (!chain)
+    return chain.takeError();
+  return Generator(evaluator, tokenizer, options, onText, std::move(*chain)).run(prompt);
+}
+
+} // namespace vetro

@@ -1,0 +1,120 @@
+// Loading: the steps before the first token.
+#include "runtime/engine/Model.h"
+#include "runtime/jit/Compile.h"
+#include "runtime/memory/Signals.h"
+
+#include <atomic>
+
+namespace vetro {
+
+llvm::Expected<std::shared_ptr<Model>> Model::load(ModelOptions options) {
+  std::shared_ptr<Model> model(new Model());
+  if (options.level.empty())
+    options.level = bestLevel().str();
+  installMappedFaultHandler();
+  options.open.onMap = [](llvm::ArrayRef<uint8_t> r) { registerMappedRange(r.data(), r.size()); };
+  options.open.onUnmap = [](llvm::ArrayRef<uint8_t> r) { unregisterMappedRange(r.data()); };
+  auto file = gguf::File::open(options.path, options.open);
+  if (!file)
+    return file.takeError();
+  model->gguf = std::move(*file);
+  model->opts = std::move(options);
+
+  auto tokenizer = loadTokenizer(*model->gguf);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  model->vocab = std::move(*tokenizer);
+  auto pool = ThreadPool::create({model->opts.nThreads, model->opts.pin});
+  if (!pool)
+    return pool.takeError();
+  model->threads = std::move(*pool);
+  if (llvm::Error error = model->compile())
+    return std::move(error);
+  if (llvm::Error error = model->packWeights())
+    return std::move(error);
+  return model;
+}
+
+llvm::Error Model::compile() {
+  const gguf::Value *arch = gguf->find("general.architecture");
+  std::string prefix = arch && arch->asString() ? arch->asString()->str() : "";
+  if (const gguf::Value *n = gguf->find(prefix + ".context_length"))
+    nCtxTrain = uint32_t(n->asUInt().value_or(0));
+
+  ObjectCache cache(opts.cacheDir);
+  std::string key = ObjectCache::key(cacheDescription(*gguf, opts));
+  std::optional<CacheEntry> entry = cache.find(key);
+  cached = entry.has_value();
+  if (!entry) {
+    if (opts.progress)
+      opts.progress("compiling", 0);
+    auto planned = plannedGraph();
+    if (!planned)
+      return planned.takeError();
+    auto fresh = compileGraph(*graph, opts);
+    if (!fresh)
+      return fresh.takeError();
+    // A cache that cannot be written costs the next start some seconds, nothing else.
+    llvm::consumeError(cache.store(key, fresh->object->getBuffer(), fresh->plan));
+    entry = std::move(*fresh);
+  }
+  compiled = std::move(entry->plan);
+  if (compiled.nVocab != uint64_t(vocab->nTokens()))
+    return llvm::createStringError("%s: tokenizer.ggml.tokens holds %d tokens, but the model "
+                                   "computes %llu logits; the file is damaged",
+                                   opts.path.c_str(), vocab->nTokens(),
+                                   (unsigned long long)compiled.nVocab);
+  auto code = Code::load(std::move(entry->object));
+  if (!code)
+    return code.takeError();
+  machineCode = std::move(*code);
+  return llvm::Error::success();
+}
+
+llvm::Error Model::packWeights() {
+  auto weights = Weights::create(compiled.weights);
+  if (!weights)
+    return weights.takeError();
+  packed = std::move(*weights);
+  std::atomic<bool> failed{false};
+  std::string message;
+  for (size_t i = 0; i < compiled.weights.size(); ++i) {
+    const gguf::TensorInfo *tensor = gguf->findTensor(compiled.weights[i].name);
+    const uint8_t *bytes = gguf->data(*tensor).data();
+    uint64_t units = packed.units(i), rows = tensor->numRows();
+    threads->run([&](unsigned t) {
+      uint64_t begin = units * t / threads->size(), end = units * (t + 1) / threads->size();
+      uint64_t rowBegin = rows * begin / units, rowEnd = rows * end / units;
+      llvm::Error error = checkScales(*gguf, *tensor, rowBegin, rowEnd - rowBegin);
+      if (error && !failed.exchange(true))
+        message = llvm::toString(std::move(error));
+      else
+        llvm::consumeError(std::move(error));
+      packed.pack(i, bytes, begin, end);
+    });
+    gguf->releasePages(*tensor);
+    if (opts.progress)
+      opts.progress("repacking weights", double(i + 1) / compiled.weights.size());
+  }
+  if (failed)
+    return llvm::createStringError(message);
+  if (mappedFileFault())
+    return llvm::createStringError("%s: the file was cut while it was read; load it again",
+                                   opts.path.c_str());
+  return gguf->checkUnchanged();
+}
+
+llvm::Expected<const Graph *> Model::plannedGraph() const {
+  std::lock_guard<std::mutex> lock(graphMutex);
+  if (graph)
+    return &*graph;
+  auto fresh = buildModelGraph(*gguf, opts);
+  if (!fresh)
+    return fresh.takeError();
+  if (llvm::Error error = runPasses(*fresh, opts))
+    return std::move(error);
+  graph = std::move(*fresh);
+  return &*graph;
+}
+
+} // namespace vetro

@@ -1,0 +1,55 @@
+// Walks the plan: every thread calls each step on its range of units.
+#pragma once
+
+#include "runtime/abi/Plan.h"
+#include "runtime/engine/Model.h"
+#include "runtime/memory/KvCache.h"
+
+namespace vetro {
+
+class PlanRunner;
+
+/// Called between steps. `wants` is asked once per step and run; `after` runs on one thread, alone,
+/// when all threads have finished the step.
+class StepObserver {
+public:
+  virtual ~StepObserver() = default;
+  virtual bool wants(uint32_t step) = 0;
+  virtual void after(uint32_t step, const PlanRunner &runner) = 0;
+};
+
+/// Arena, operand tables and resolved functions of one session.
+class PlanRunner {
+public:
+  /// Takes all memory that a run needs: nothing is allocated later.
+  /// `inputs`: addresses of the batch's arrays, in the order of planInputs; must outlive the runner.
+  static llvm::Expected<PlanRunner> create(const Model &model, KvCache &cache,
+                                           llvm::ArrayRef<const int32_t *> inputs,
+                                           uint32_t maxTokens, uint32_t maxOutputs,
+                                           uint32_t maxCells);
+
+  /// Runs all steps on the batch.
+  void run(const VtBatch &batch, StepObserver *observer = nullptr);
+
+  /// [nOutputs, nVocab] of the last run.
+  const float *logits() const;
+  /// Address of an operand of a step.
+  const void *address(uint32_t step, uint32_t operand) const {
+    return operands[firstOperand[step] + operand];
+  }
+  const VtBatch &batch() const { return *current; }
+  uint32_t nCells = 0; ///< cells of the current batch; set by the session
+  uint64_t arenaBytes() const { return arena.size(); }
+
+private:
+  const Model *model = nullptr;
+  Region arena;
+  std::vector<uint64_t> bufferOffsets;
+  std::vector<VtStep> functions;
+  std::vector<void *> operands; ///< of all steps, one after the other
+  std::vector<uint32_t> firstOperand;
+  uint64_t scratchOffset = 0, scratchStride = 0;
+  const VtBatch *current = nullptr;
+};
+
+} // namespace vetro

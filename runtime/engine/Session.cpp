@@ -1,0 +1,95 @@
+// Batch to micro-batches, and their run.
+#include "runtime/engine/Session.h"
+#include "runtime/memory/Signals.h"
+
+namespace vetro {
+
+llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Model> model,
+                                                         SessionOptions options) {
+  std::unique_ptr<Session> s(new Session(std::move(model)));
+  uint32_t train = s->owner->trainContext();
+  if (options.nCtx == 0 || (train && options.nCtx > train))
+    options.nCtx = train;
+  options.nUbatch = std::clamp(options.nUbatch, 1u, options.nCtx);
+  options.nOutputs = std::clamp(options.nOutputs, 1u, options.nUbatch);
+  s->opts = options;
+  auto cache = KvCache::create(s->owner->plan().states, options.nCtx, options.nSequences);
+  if (!cache)
+    return cache.takeError();
+  s->cache = std::move(*cache);
+  for (std::vector<int32_t> *array :
+       {&s->tokens, &s->positions, &s->sequences, &s->slots, &s->outputs})
+    array->resize(options.nUbatch);
+  const int32_t *inputs[] = {s->tokens.data(), s->positions.data(), s->sequences.data(),
+                             s->slots.data(),  s->outputs.data(),   nullptr,
+                             nullptr,          nullptr};
+  auto plan = PlanRunner::create(*s->owner, s->cache, inputs, options.nUbatch, options.nOutputs,
+                                 options.nCtx * options.nSequences);
+  if (!plan)
+    return plan.takeError();
+  s->plan = std::move(*plan);
+  s->batch = {0, 0, s->tokens.data(), s->positions.data(), s->sequences.data(), s->outputs.data(),
+              s->cache.pages(), s->cache.maxPages()};
+  return s;
+}
+
+llvm::Error Session::check(llvm::ArrayRef<BatchToken> tokens) const {
+  int32_t nVocab = int32_t(owner->plan().nVocab);
+  for (const BatchToken &t : tokens) {
+    if (t.id < 0 || t.id >= nVocab)
+      return llvm::createStringError("token id %d is outside the vocabulary of %d", t.id, nVocab);
+    if (t.sequence >= cache.nSequences())
+      return llvm::createStringError("sequence %u is unknown; the session holds %u", t.sequence,
+                                     cache.nSequences());
+  }
+  for (uint32_t s = 0; s < cache.nSequences(); ++s) {
+    size_t added = llvm::count_if(tokens, [&](const BatchToken &t) { return t.sequence == s; });
+    if (cache.length(s) + added > cache.nCtx())
+      return llvm::createStringError("the context is full: %u positions, %zu more asked; use a "
+                                     "larger context (-c)",
+                                     cache.length(s), added);
+  }
+  return llvm::Error::success();
+}
+
+/// Fills the micro-batch that starts at token `begin`; returns its end.
+size_t Session::fill(llvm::ArrayRef<BatchToken> all, size_t begin) {
+  batch.nTokens = batch.nOutputs = 0;
+  size_t i = begin;
+  for (; i < all.size() && batch.nTokens < opts.nUbatch; ++i) {
+    const BatchToken &token = all[i];
+    if (token.output && batch.nOutputs == opts.nOutputs)
+      break;
+    uint32_t t = batch.nTokens++, position = cache.length(token.sequence);
+    cache.append(token.sequence);
+    tokens[t] = token.id;
+    positions[t] = int32_t(position);
+    sequences[t] = int32_t(token.sequence);
+    slots[t] = int32_t(token.sequence * cache.nCtx() + position);
+    if (token.output)
+      outputs[batch.nOutputs++] = int32_t(t);
+  }
+  return i;
+}
+
+llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,
+                            llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
+  if (llvm::Error error = check(all))
+    return error;
+  size_t nVocab = owner->plan().nVocab;
+  for (size_t begin = 0; begin < all.size();) {
+    size_t end = fill(all, begin);
+    plan.run(batch, observer);
+    if (mappedFileFault())
+      return llvm::createStringError("%s: the file was cut while it was used; load it again",
+                                     owner->options().path.c_str());
+    for (uint32_t o = 0; o < batch.nOutputs; ++o)
+      onLogits(begin + outputs[o], {plan.logits() + o * nVocab, nVocab});
+    begin = end;
+    if (interrupted())
+      break;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace vetro
