@@ -49,20 +49,28 @@ static bool coverWithZeros(uintptr_t address) {
   return false;
 }
 
+/// Passes a fault that is not ours to whoever was there before.
+static void passOn(int number, siginfo_t *info, void *context) {
+  const struct sigaction &old = state.oldBus;
+  if (old.sa_flags & SA_SIGINFO)
+    return old.sa_sigaction(number, info, context);
+  if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN)
+    return old.sa_handler(number);
+  sigaction(SIGBUS, &old, nullptr);
+  if (info->si_code <= 0) // sent by a process: it would not come again by itself
+    raise(SIGBUS);
+}
+
 extern "C" {
-static void vetroOnBus(int, siginfo_t *info, void *) {
+static void vetroOnBus(int number, siginfo_t *info, void *context) {
   int savedErrno = errno;
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  bool sentByKernel = info->si_code > 0;
-  if (sentByKernel && coverWithZeros(address)) {
+  if (info->si_code > 0 && coverWithZeros(address)) { // from the kernel, not from a process
     uintptr_t none = 0;
     state.faultAddress.compare_exchange_strong(none, address);
     state.fault.store(true);
   } else {
-    // Not ours: put the old handler back; the instruction faults again and reaches it.
-    sigaction(SIGBUS, &state.oldBus, nullptr);
-    if (!sentByKernel)
-      raise(SIGBUS);
+    passOn(number, info, context);
   }
   errno = savedErrno;
 }
