@@ -31,7 +31,7 @@ struct BF16Words {
 
 template <class Words> struct FloatKernel {
   static constexpr Format format = Words::format;
-  static constexpr int tokens = matmulTokens * 3 / 4;
+  static constexpr int few = (floatTokens + 1) / 2, most = floatTokens;
 
   template <int T>
   VT_INLINE void tile(const uint8_t *tile, uint64_t k, const char *const *x, f32x16 *out) {
@@ -40,8 +40,14 @@ template <class Words> struct FloatKernel {
     for (; i + 4 <= k; i += 4)
       step<T>(tile, i, 4, x, sum);
     step<T>(tile, i, k - i, x, sum);
+    VT_UNROLL
     for (int t = 0; t < T; ++t)
       out[t] = (sum[t][0] + sum[t][1]) + (sum[t][2] + sum[t][3]);
+  }
+
+  VT_INLINE void panelTile(const uint8_t *t, uint64_t k, uint32_t, const char *const *x,
+                           f32x16 *out) {
+    tile<most>(t, k, x, out);
   }
 
   /// The n <= 4 products from k = i on; i is a multiple of 4.
@@ -52,6 +58,7 @@ template <class Words> struct FloatKernel {
       if (j >= n)
         return;
       f32x16 w = Words::at(tile, i + j);
+      VT_UNROLL
       for (int t = 0; t < T; ++t)
         sum[t][j] = fma(w, splat(load<float>(x[t] + 4 * (i + j))), sum[t][j]);
     }

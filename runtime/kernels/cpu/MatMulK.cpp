@@ -7,8 +7,7 @@ namespace vetro {
 namespace {
 
 struct BlockOf256 {
-  static constexpr int blocks = 8, scaleLen = 32, offset = 0;
-  static constexpr bool isSigned = false, hasMin = false;
+  static constexpr int blocks = 8, offset = 0;
 };
 
 /// Byte i % 4 of word i / 4, of the bytes stored as words of 16 rows.
@@ -31,8 +30,7 @@ VT_INLINE void scalesAndMins(const uint8_t *p, f32x16 *scale, f32x16 *min) {
 
 struct Q2_K : BlockOf256 {
   static constexpr Format format = Format::Q2_K;
-  static constexpr int scaleLen = 16, max = 3;
-  static constexpr bool hasMin = true;
+  static constexpr Arithmetic arithmetic{.scaleLen = 16, .hasMin = true};
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *min) {
     f32x16 d = fromF16(load<u16x16>(p)), dmin = fromF16(load<u16x16>(p + 32));
@@ -50,7 +48,8 @@ struct Q2_K : BlockOf256 {
 
 struct Q3_K : BlockOf256 { // 2-bit quants, and a mask whose clear bits subtract 4
   static constexpr Format format = Format::Q3_K;
-  static constexpr int scaleLen = 16, max = 7, offset = 4;
+  static constexpr Arithmetic arithmetic{.scaleLen = 16};
+  static constexpr int offset = 4;
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *) {
     f32x16 d = fromF16(load<u16x16>(p + 12 * tileRows));
@@ -68,8 +67,7 @@ struct Q3_K : BlockOf256 { // 2-bit quants, and a mask whose clear bits subtract
 
 struct Q4_K : BlockOf256 {
   static constexpr Format format = Format::Q4_K;
-  static constexpr int max = 15;
-  static constexpr bool hasMin = true;
+  static constexpr Arithmetic arithmetic{.scaleLen = 32, .hasMin = true};
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *min) {
     scalesAndMins(p, scale, min);
@@ -82,8 +80,7 @@ struct Q4_K : BlockOf256 {
 
 struct Q5_K : BlockOf256 {
   static constexpr Format format = Format::Q5_K;
-  static constexpr int max = 31;
-  static constexpr bool hasMin = true;
+  static constexpr Arithmetic arithmetic{.scaleLen = 32, .hasMin = true};
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *min) {
     scalesAndMins(p, scale, min);
@@ -96,7 +93,8 @@ struct Q5_K : BlockOf256 {
 
 struct Q6_K : BlockOf256 { // nibbles and two upper bits
   static constexpr Format format = Format::Q6_K;
-  static constexpr int scaleLen = 16, max = 63, offset = 32;
+  static constexpr Arithmetic arithmetic{.scaleLen = 16};
+  static constexpr int offset = 32;
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *) {
     f32x16 d = fromF16(load<u16x16>(p + 16 * tileRows));

@@ -5,10 +5,10 @@
 namespace vetro {
 namespace {
 
-/// One f16 scale d per block; 4-bit weights below a fixed offset.
+/// One f16 scale d per block.
 struct BlockOf32 {
-  static constexpr int blocks = 1, scaleLen = 32, offset = 0;
-  static constexpr bool isSigned = false, hasMin = false;
+  static constexpr int blocks = 1, offset = 0;
+  static constexpr Arithmetic arithmetic{.scaleLen = 32};
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *) {
     scale[0] = fromF16(load<u16x16>(p));
@@ -17,7 +17,7 @@ struct BlockOf32 {
 
 /// d and m.
 struct BlockWithMin : BlockOf32 {
-  static constexpr bool hasMin = true;
+  static constexpr Arithmetic arithmetic{.scaleLen = 32, .hasMin = true};
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *min) {
     scale[0] = fromF16(load<u16x16>(p));
@@ -46,19 +46,18 @@ VT_INLINE void fifthBits(const uint8_t *p, u8x64 *w) {
 
 struct Q4_0 : BlockOf32 {
   static constexpr Format format = Format::Q4_0;
-  static constexpr int max = 15, offset = 8;
+  static constexpr int offset = 8;
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) { nibbles(p, w); }
 };
 
 struct Q4_1 : BlockWithMin {
   static constexpr Format format = Format::Q4_1;
-  static constexpr int max = 15;
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) { nibbles(p, w); }
 };
 
 struct Q5_0 : BlockOf32 {
   static constexpr Format format = Format::Q5_0;
-  static constexpr int max = 31, offset = 16;
+  static constexpr int offset = 16;
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) {
     nibbles(p + 64, w);
     fifthBits(p, w);
@@ -67,7 +66,6 @@ struct Q5_0 : BlockOf32 {
 
 struct Q5_1 : BlockWithMin {
   static constexpr Format format = Format::Q5_1;
-  static constexpr int max = 31;
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) {
     nibbles(p + 64, w);
     fifthBits(p, w);
@@ -76,20 +74,20 @@ struct Q5_1 : BlockWithMin {
 
 struct Q8_0 : BlockOf32 {
   static constexpr Format format = Format::Q8_0;
-  static constexpr bool isSigned = true;
+  static constexpr Arithmetic arithmetic{.scaleLen = 32, .isSigned = true};
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) {
     for (int i = 0; i < 8; ++i)
-      w[i] = word(p, i);
+      w[i] = asSigned(word(p, i));
   }
 };
 
 struct IQ4_NL : BlockOf32 {
   static constexpr Format format = Format::IQ4_NL;
-  static constexpr bool isSigned = true;
+  static constexpr Arithmetic arithmetic{.scaleLen = 32, .isSigned = true};
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) {
     nibbles(p, w);
     for (int i = 0; i < 8; ++i)
-      w[i] = lookup16(iq4nlValues, w[i]);
+      w[i] = asSigned(lookup16(iq4nlValues, w[i]));
   }
 };
 

@@ -7,41 +7,66 @@
 namespace vetro {
 namespace {
 
+/// How far ahead of its use a weight is asked for: measured 1.3 times faster from memory on a Xeon
+/// (Sapphire Rapids), whose own prefetcher restarts at every 4 KB page.
+inline constexpr uint64_t prefetchBytes = 4096;
+
+/// Asks for N bytes of a stream and returns where the next ones begin.
+template <uint64_t N> VT_INLINE const uint8_t *prefetch(const uint8_t *p) {
+  for (uint64_t i = 0; i < N; i += 64)
+    __builtin_prefetch(p + i, 0, 2);
+  return p + N;
+}
+
 /// Computes n <= T tokens of one tile and stores `lanes` rows (16 at most). Where n < T the last
 /// token is computed again rather than another loop compiled.
 template <class Kernel, int T>
 VT_INLINE void tileTokens(const uint8_t *tile, uint64_t k, uint32_t lanes, const char *x,
                           uint64_t xStride, uint32_t n, float *y, uint64_t yStride) {
   const char *rows[T];
+  VT_UNROLL
   for (uint32_t t = 0; t < T; ++t)
     rows[t] = x + xStride * (t < n ? t : n - 1);
   f32x16 out[T];
   Kernel::template tile<T>(tile, k, rows, out);
+  VT_UNROLL
   for (uint32_t t = 0; t < T; ++t)
     if (t < n)
       storeLanes(y + t * yStride, out[t], lanes);
 }
 
-/// The body of a VtMatMul. `Kernel` has a `format`, and
-///   tile<T>(tile, k, const char *const *x, f32x16 *out): T tokens times one tile.
+/// The same for up to Kernel::most tokens through the kernel's panels.
+template <class Kernel>
+VT_INLINE void tilePanel(const uint8_t *tile, uint64_t k, uint32_t lanes, const char *x,
+                         uint64_t xStride, uint32_t n, float *y, uint64_t yStride) {
+  const char *rows[Kernel::most];
+  for (uint32_t t = 0; t < Kernel::most; ++t)
+    rows[t] = x + xStride * (t < n ? t : n - 1);
+  f32x16 out[Kernel::most];
+  Kernel::panelTile(tile, k, n, rows, out);
+  for (uint32_t t = 0; t < n; ++t)
+    storeLanes(y + t * yStride, out[t], lanes);
+}
+
+/// The body of a VtMatMul. `Kernel` has a `format`, numbers of tokens `few` <= `most`, and
+///   tile<T>(tile, k, const char *const *x, f32x16 *out): T tokens times one tile
+///   panelTile(tile, k, n, x, out): n tokens, few < n <= most
 template <class Kernel>
 VT_INLINE void matMul(const void *w, uint64_t k, uint32_t rowBegin, uint32_t rowEnd, const void *x,
                       uint64_t xStride, uint32_t nTokens, float *y, uint64_t yStride) {
-  constexpr uint32_t many = Kernel::tokens, few = many / 2;
   for (uint32_t row = rowBegin; row < rowEnd; row += tileRows) {
     const uint8_t *tile = (const uint8_t *)w + row / tileRows * tileBytes(Kernel::format, k);
     uint32_t lanes = rowEnd - row;
-    for (uint32_t t = 0; t < nTokens;) {
+    for (uint32_t t = 0; t < nTokens; t += Kernel::most) {
       const char *xt = (const char *)x + t * xStride;
       float *yt = y + (row - rowBegin) + t * yStride;
-      uint32_t left = nTokens - t, n = left < many ? left : many;
-      if (n > few)
-        tileTokens<Kernel, many>(tile, k, lanes, xt, xStride, n, yt, yStride);
-      else if (n > 1)
-        tileTokens<Kernel, few>(tile, k, lanes, xt, xStride, n, yt, yStride);
-      else
+      uint32_t n = nTokens - t < Kernel::most ? nTokens - t : Kernel::most;
+      if (n == 1)
         tileTokens<Kernel, 1>(tile, k, lanes, xt, xStride, n, yt, yStride);
-      t += n;
+      else if (n <= Kernel::few)
+        tileTokens<Kernel, Kernel::few>(tile, k, lanes, xt, xStride, n, yt, yStride);
+      else
+        tilePanel<Kernel>(tile, k, lanes, xt, xStride, n, yt, yStride);
     }
   }
 }

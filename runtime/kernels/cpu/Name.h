@@ -13,7 +13,10 @@
 /// Opens a kernel's definition: `VT_EXPORT void VT_NAME(vt_rope)(...) {`.
 #define VT_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// For helpers, static members among them: kernels have no calls left after -O2, and nothing is
-/// shared between levels. VT_MEMBER is for the other member functions.
+/// For helpers, static members among them: inlined everywhere, so nothing is shared between levels.
+/// VT_OUTLINE is for what several kernels share.
 #define VT_INLINE static inline __attribute__((always_inline))
-#define VT_MEMBER inline __attribute__((always_inline))
+#define VT_OUTLINE static __attribute__((noinline))
+
+/// Before a loop of constant length that works on registers.
+#define VT_UNROLL _Pragma("clang loop unroll(full)")

@@ -29,6 +29,7 @@ VT_INLINE f32x16 splat(float x) { return x - f32x16{}; }
 VT_INLINE i32x16 splat(int32_t x) { return x - i32x16{}; }
 VT_INLINE u32x16 splat(uint32_t x) { return x - u32x16{}; }
 
+VT_INLINE float toFloat(int32_t v) { return (float)v; }
 VT_INLINE f32x16 toFloat(i32x16 v) { return __builtin_convertvector(v, f32x16); }
 VT_INLINE i32x16 widen(i16x16 v) { return __builtin_convertvector(v, i32x16); }
 VT_INLINE f32x16 max(f32x16 a, f32x16 b) { return a > b ? a : b; }

@@ -5,8 +5,8 @@
 
 namespace vetro {
 
-/// Tokens per register tile of a matmul.
-inline constexpr int matmulTokens = 4;
+/// Tokens whose sums fit the registers, in a matmul of int8 and of float weights.
+inline constexpr int matmulTokens = 4, floatTokens = 1;
 
 /// Half I of a 64-byte vector, and two halves joined.
 template <int I, class V> VT_INLINE __m256i half(V v) {
@@ -45,36 +45,23 @@ VT_INLINE i32x16 roundToInt(f32x16 v) {
 
 VT_INLINE f32x16 sqrt(f32x16 v) { return __builtin_elementwise_sqrt(v); }
 
-/// Four unsigned weights <= 127 times four signed activations per lane, exact: a pair's sum is at
-/// most 2 * 127 * 127, which fits 16 bits.
-VT_INLINE i32x16 dot4(i32x16 acc, u8x64 w, i32x16 a) {
+/// acc + per lane the dot of four weights with the four activations in the bytes of `a`, exact.
+/// Weights are unsigned and at most 127; or signed, prepared by asSigned(), and the caller has
+/// subtracted signedOffset * sum of activations from the sum.
+template <bool Signed> VT_INLINE i32x16 dotWord(i32x16 acc, u8x64 w, int32_t a) {
   const __m256i one = _mm256_set1_epi16(1);
-  __m256i lo = _mm256_madd_epi16(_mm256_maddubs_epi16(half<0>(w), half<0>(a)), one);
-  __m256i hi = _mm256_madd_epi16(_mm256_maddubs_epi16(half<1>(w), half<1>(a)), one);
-  return acc + join<i32x16>(lo, hi);
-}
-
-/// start + per lane the dot of 4*N weights (word n = bytes 4n..4n+3 of each lane, unsigned,
-/// <= Max <= 127) with the activations a[0..4N).
-template <int Max, int N> VT_INLINE i32x16 dot(i32x16 start, const u8x64 *w, const int8_t *a) {
-  for (int n = 0; n < N; ++n)
-    start = dot4(start, w[n], splat(load<int32_t>(a + 4 * n)));
-  return start;
-}
-
-/// The same for signed weights; the caller has subtracted signedOffset * sum(a) from start.
-inline constexpr int signedOffset = 0;
-template <int N> VT_INLINE i32x16 dotSigned(i32x16 start, const u8x64 *w, const int8_t *a) {
-  const __m256i one = _mm256_set1_epi16(1);
-  for (int n = 0; n < N; ++n) { // |w| * (a with w's sign)
-    __m256i x = _mm256_set1_epi32(load<int32_t>(a + 4 * n));
-    __m256i w0 = half<0>(w[n]), w1 = half<1>(w[n]);
-    __m256i p0 = _mm256_maddubs_epi16(_mm256_abs_epi8(w0), _mm256_sign_epi8(x, w0));
-    __m256i p1 = _mm256_maddubs_epi16(_mm256_abs_epi8(w1), _mm256_sign_epi8(x, w1));
-    start += join<i32x16>(_mm256_madd_epi16(p0, one), _mm256_madd_epi16(p1, one));
+  __m256i x = _mm256_set1_epi32(a), x0 = x, x1 = x, w0 = half<0>(w), w1 = half<1>(w);
+  if constexpr (Signed) { // |w| * (a with w's sign)
+    x0 = _mm256_sign_epi8(x, w0), x1 = _mm256_sign_epi8(x, w1);
+    w0 = _mm256_abs_epi8(w0), w1 = _mm256_abs_epi8(w1);
   }
-  return start;
+  // A pair's sum is at most 2 * 128 * 127 in magnitude, which fits 16 bits.
+  __m256i p0 = _mm256_madd_epi16(_mm256_maddubs_epi16(w0, x0), one);
+  __m256i p1 = _mm256_madd_epi16(_mm256_maddubs_epi16(w1, x1), one);
+  return acc + join<i32x16>(p0, p1);
 }
+inline constexpr int signedOffset = 0;
+VT_INLINE u8x64 asSigned(u8x64 w) { return w; }
 
 /// Per byte, table[index]; index < 16.
 VT_INLINE u8x64 lookup16(const int8_t *table, u8x64 index) {

@@ -27,34 +27,28 @@ VT_INLINE u8x64 lookup16(const int8_t *table, u8x64 index) {
   return (u8x64)_mm512_shuffle_epi8(t, (__m512i)index);
 }
 
-/// Tokens per register tile of a matmul.
-inline constexpr int matmulTokens = 8;
+/// Tokens whose sums fit the registers, in a matmul of int8 and of float weights.
+inline constexpr int matmulTokens = 8, floatTokens = 6;
 
 #ifndef __AVX512VNNI__ // vnni.h brings its own
 
-/// start + per lane the dot of 4*N weights (word n = bytes 4n..4n+3 of each lane, unsigned,
-/// <= Max <= 127) with the activations a[0..4N). Exact: a pair's sum fits 16 bits.
-template <int Max, int N> VT_INLINE i32x16 dot(i32x16 start, const u8x64 *w, const int8_t *a) {
-  const __m512i one = _mm512_set1_epi16(1);
-  for (int n = 0; n < N; ++n) {
-    __m512i x = (__m512i)splat(load<int32_t>(a + 4 * n));
-    start += (i32x16)_mm512_madd_epi16(_mm512_maddubs_epi16((__m512i)w[n], x), one);
-  }
-  return start;
-}
-
-/// The same for signed weights; the caller has subtracted signedOffset * sum(a) from start.
-inline constexpr int signedOffset = 0;
-template <int N> VT_INLINE i32x16 dotSigned(i32x16 start, const u8x64 *w, const int8_t *a) {
-  for (int n = 0; n < N; ++n) { // even and odd bytes, widened to 16 bits
-    i16x32 x = (i16x32)splat(load<int32_t>(a + 4 * n));
-    i16x32 even = (i16x32)((u16x32)w[n] << 8) >> 8, odd = (i16x32)w[n] >> 8;
+/// acc + per lane the dot of four weights with the four activations in the bytes of `a`, exact.
+/// Weights are unsigned and at most 127; or signed, prepared by asSigned(), and the caller has
+/// subtracted signedOffset * sum of activations from the sum.
+template <bool Signed> VT_INLINE i32x16 dotWord(i32x16 acc, u8x64 w, int32_t a) {
+  i16x32 x = (i16x32)splat(a);
+  if constexpr (Signed) { // even and odd bytes, widened to 16 bits
+    i16x32 even = (i16x32)((u16x32)w << 8) >> 8, odd = (i16x32)w >> 8;
     i16x32 evenX = (i16x32)((u16x32)x << 8) >> 8, oddX = x >> 8;
-    start += (i32x16)_mm512_madd_epi16((__m512i)even, (__m512i)evenX);
-    start += (i32x16)_mm512_madd_epi16((__m512i)odd, (__m512i)oddX);
+    acc += (i32x16)_mm512_madd_epi16((__m512i)even, (__m512i)evenX);
+    return acc + (i32x16)_mm512_madd_epi16((__m512i)odd, (__m512i)oddX);
   }
-  return start;
+  // A pair's sum is at most 2 * 127 * 127, which fits 16 bits.
+  __m512i pairs = _mm512_maddubs_epi16((__m512i)w, (__m512i)x);
+  return acc + (i32x16)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
 }
+inline constexpr int signedOffset = 0;
+VT_INLINE u8x64 asSigned(u8x64 w) { return w; }
 
 #endif
 

@@ -7,8 +7,8 @@
 
 namespace vetro {
 
-/// Tokens per register tile of a matmul.
-inline constexpr int matmulTokens = 4;
+/// Tokens whose sums fit the registers, in a matmul of int8 and of float weights.
+inline constexpr int matmulTokens = 4, floatTokens = 1;
 
 /// a*b + c, rounded twice.
 VT_INLINE f32x16 fma(f32x16 a, f32x16 b, f32x16 c) { return a * b + c; }
@@ -60,27 +60,17 @@ VT_INLINE i32x16 maddPairs(i16x32 a, i16x32 b) {
   return out;
 }
 
-/// start + per lane the dot of 4*N weights (word n = bytes 4n..4n+3 of each lane, unsigned,
-/// <= Max <= 127) with the activations a[0..4N).
-template <int Max, int N> VT_INLINE i32x16 dot(i32x16 start, const u8x64 *w, const int8_t *a) {
-  for (int n = 0; n < N; ++n) {
-    i16x32 x = (i16x32)splat(load<int32_t>(a + 4 * n));
-    start += maddPairs((i16x32)((u16x32)w[n] & 255), (i16x32)((u16x32)x << 8) >> 8);
-    start += maddPairs((i16x32)((u16x32)w[n] >> 8), x >> 8);
-  }
-  return start;
+/// acc + per lane the dot of four weights with the four activations in the bytes of `a`, exact.
+/// Weights are unsigned and at most 127; or signed, prepared by asSigned(), and the caller has
+/// subtracted signedOffset * sum of activations from the sum.
+template <bool Signed> VT_INLINE i32x16 dotWord(i32x16 acc, u8x64 w, int32_t a) {
+  i16x32 x = (i16x32)splat(a), low = (i16x32)((u16x32)w << 8); // even bytes on top
+  i16x32 even = Signed ? low >> 8 : (i16x32)((u16x32)low >> 8);
+  i16x32 odd = Signed ? (i16x32)w >> 8 : (i16x32)((u16x32)w >> 8);
+  return acc + maddPairs(even, (i16x32)((u16x32)x << 8) >> 8) + maddPairs(odd, x >> 8);
 }
-
-/// The same for signed weights; the caller has subtracted signedOffset * sum(a) from start.
 inline constexpr int signedOffset = 0;
-template <int N> VT_INLINE i32x16 dotSigned(i32x16 start, const u8x64 *w, const int8_t *a) {
-  for (int n = 0; n < N; ++n) {
-    i16x32 x = (i16x32)splat(load<int32_t>(a + 4 * n));
-    start += maddPairs((i16x32)((u16x32)w[n] << 8) >> 8, (i16x32)((u16x32)x << 8) >> 8);
-    start += maddPairs((i16x32)w[n] >> 8, x >> 8);
-  }
-  return start;
-}
+VT_INLINE u8x64 asSigned(u8x64 w) { return w; }
 
 /// Per byte, table[index]; index < 16.
 VT_INLINE u8x64 lookup16(const int8_t *table, u8x64 index) {

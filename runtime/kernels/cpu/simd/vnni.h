@@ -4,23 +4,13 @@
 
 namespace vetro {
 
-/// start + per lane the dot of 4*N weights (word n = bytes 4n..4n+3 of each lane, unsigned,
-/// <= Max) with the activations a[0..4N).
-template <int Max, int N> VT_INLINE i32x16 dot(i32x16 start, const u8x64 *w, const int8_t *a) {
-  for (int n = 0; n < N; ++n)
-    start = (i32x16)_mm512_dpbusd_epi32((__m512i)start, (__m512i)w[n],
-                                        (__m512i)splat(load<int32_t>(a + 4 * n)));
-  return start;
+/// acc + per lane the dot of four weights with the four activations in the bytes of `a`, exact.
+/// Signed weights are made unsigned by adding 128 (the sign bit flipped) in asSigned(); the caller
+/// has subtracted signedOffset * sum of activations from the sum.
+template <bool Signed> VT_INLINE i32x16 dotWord(i32x16 acc, u8x64 w, int32_t a) {
+  return (i32x16)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)w, (__m512i)splat(a));
 }
-
-/// The same for signed weights w: w + 128 is unsigned (the sign bit flipped), so the caller has
-/// subtracted signedOffset * sum(a) from start.
 inline constexpr int signedOffset = 128;
-template <int N> VT_INLINE i32x16 dotSigned(i32x16 start, const u8x64 *w, const int8_t *a) {
-  for (int n = 0; n < N; ++n)
-    start = (i32x16)_mm512_dpbusd_epi32((__m512i)start, (__m512i)(w[n] ^ 128),
-                                        (__m512i)splat(load<int32_t>(a + 4 * n)));
-  return start;
-}
+VT_INLINE u8x64 asSigned(u8x64 w) { return w ^ 128; }
 
 } // namespace vetro
