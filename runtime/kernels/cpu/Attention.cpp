@@ -147,8 +147,9 @@ template <class Kv>
 VT_INLINE void addPage(const typename Kv::Type *v, uint32_t headDim, const Rows &rows,
                        const PageRange &range, const float *p, uint32_t dim, uint32_t dimEnd,
                        float *sums) {
-  for (uint32_t i = 0; i < rows.n * sliceDims; i += 16)
-    store(sums + i, f32x16{});
+  for (uint32_t r = 0; r < rows.n; ++r)
+    for (uint32_t d = dim; d < dimEnd; d += 16)
+      store(sums + r * sliceDims + (d - dim), f32x16{});
   for (uint32_t r = 0; r < rows.n; ++r)
     addRow<Kv>(v, headDim, p + r * pagePositions, range.lo[r],
                range.hi[r] < range.allLo ? range.hi[r] : range.allLo, dim, dimEnd,

@@ -33,14 +33,14 @@ template <class Kv, int R, int P>
 VT_INLINE void scoreTile(const typename Kv::Type *k, uint32_t headDim, const float *q, float scale,
                          float *scores) {
   f32x16 sum[R][P] = {};
-  for (uint32_t d = 0; d < headDim; ++d) {
+  for (uint64_t d = 0; d < headDim; ++d, q += R) {
     f32x16 keys[P];
 #pragma unroll
     for (int p = 0; p < P; ++p)
-      keys[p] = Kv::load16(k + (uint64_t(p) * headDim + d) * groupPositions);
+      keys[p] = Kv::load16(k + (p * uint64_t(headDim) + d) * groupPositions);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      f32x16 x = splat(q[d * R + r]);
+      f32x16 x = splat(q[r]);
 #pragma unroll
       for (int p = 0; p < P; ++p)
         sum[r][p] = fma(keys[p], x, sum[r][p]);
@@ -78,8 +78,8 @@ VT_INLINE void addPositions(const typename Kv::Type *v, uint32_t headDim, uint32
 #pragma unroll
     for (int j = 0; j < V; ++j)
       sum[r][j] = load<f32x16>(sums + r * stride + 16 * j);
-  for (uint32_t i = begin; i < end; ++i) {
-    const typename Kv::Type *row = v + uint64_t(i) * headDim;
+  const typename Kv::Type *row = v + uint64_t(begin) * headDim;
+  for (uint64_t i = begin; i < end; ++i, row += headDim) {
     f32x16 values[V];
 #pragma unroll
     for (int j = 0; j < V; ++j)
