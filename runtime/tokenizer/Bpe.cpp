@@ -4,7 +4,6 @@
 #include "runtime/tokenizer/Merger.h"
 #include <array>
 
-using llvm::ArrayRef;
 using llvm::StringRef;
 
 namespace vetro {
@@ -37,9 +36,8 @@ namespace {
 
 class BpeEncoder {
 public:
-  BpeEncoder(const Vocab &vocab, ArrayRef<int32_t> byteSymbols, std::vector<int32_t> &out,
-             Explain *explain)
-      : vocab(vocab), byteSymbols(byteSymbols), out(out), explain(explain) {}
+  BpeEncoder(const Vocab &vocab, std::vector<int32_t> &out, Explain *explain)
+      : vocab(vocab), out(out), explain(explain) {}
 
   void encodeWord(StringRef word) {
     if (int32_t whole = wholeWord(word); whole >= 0)
@@ -78,10 +76,10 @@ private:
   }
 
   void pushSymbols(StringRef word) {
-    merger.clear();
+    merger.clear(word.size());
     if (!vocab.pre->rawUtf8) {
       for (char c : word)
-        merger.push(1, byteSymbols[static_cast<uint8_t>(c)]);
+        merger.push(1, vocab.byteTokens[static_cast<uint8_t>(c)]);
       return;
     }
     for (size_t at = 0; at < word.size();) {
@@ -103,7 +101,6 @@ private:
   }
 
   const Vocab &vocab;
-  ArrayRef<int32_t> byteSymbols;
   std::vector<int32_t> &out;
   Explain *explain;
   Merger merger;
@@ -124,10 +121,10 @@ std::string escapeSpaces(StringRef text) {
   return out;
 }
 
-void encodeBpe(const Vocab &vocab, ArrayRef<int32_t> byteSymbols, StringRef text, size_t base,
-               std::vector<int32_t> &out, Explain *explain) {
+void encodeBpe(const Vocab &vocab, StringRef text, size_t base, std::vector<int32_t> &out,
+               Explain *explain) {
   Chars chars(text);
-  BpeEncoder encoder(vocab, byteSymbols, out, explain);
+  BpeEncoder encoder(vocab, out, explain);
   size_t begin = 0;
   for (size_t end : splitWords(*vocab.pre, chars)) {
     size_t first = chars.offset[begin], last = chars.offset[end];

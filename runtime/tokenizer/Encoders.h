@@ -14,8 +14,8 @@ int alphabetToByte(uint32_t cp);
 
 /// Appends the ids of `text` to `out`. `base` is where `text` begins in the whole text, for
 /// `explain`, which may be null.
-void encodeBpe(const Vocab &vocab, llvm::ArrayRef<int32_t> byteSymbols, llvm::StringRef text,
-               size_t base, std::vector<int32_t> &out, Explain *explain);
+void encodeBpe(const Vocab &vocab, llvm::StringRef text, size_t base, std::vector<int32_t> &out,
+               Explain *explain);
 /// The same for SentencePiece; `prefix`: with a space before it.
 void encodeSpm(const Vocab &vocab, llvm::StringRef text, size_t base, bool prefix,
                std::vector<int32_t> &out, Explain *explain);

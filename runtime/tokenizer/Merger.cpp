@@ -1,69 +1,78 @@
 // The merge loop.
 #include "runtime/tokenizer/Merger.h"
 #include <algorithm>
+#include <functional>
 
 namespace vetro {
 
-void Merger::clear() { symbols.clear(); }
+void Merger::clear(size_t nSymbols) {
+  nodes.clear();
+  nodes.reserve(nSymbols);
+  wordSize = 0;
+}
 
 void Merger::push(uint32_t size, int32_t id) {
-  auto index = static_cast<int32_t>(symbols.size());
-  uint32_t begin = 0;
-  if (index > 0) {
-    symbols.back().next = index;
-    begin = symbols.back().begin + symbols.back().size;
-  }
-  symbols.push_back({index - 1, -1, begin, size, id});
+  auto index = static_cast<int32_t>(nodes.size());
+  if (index > 0)
+    nodes.back().next = index;
+  nodes.push_back({index - 1, -1, wordSize, id});
+  wordSize += size;
 }
 
-/// Heap order: the standard heap keeps the "largest" on top, so larger means merged earlier.
-bool Merger::later(const Candidate &a, const Candidate &b) {
-  return a.order != b.order ? a.order > b.order : a.left > b.left;
+Merger::Symbol Merger::symbolAt(int32_t index) const {
+  const Node &node = nodes[index];
+  uint32_t end = node.next >= 0 ? nodes[node.next].begin : wordSize;
+  return {node.begin, end - node.begin, node.id};
 }
 
-void Merger::consider(int32_t left, int32_t right, PairFn pairOf) {
-  if (left < 0 || right < 0)
+/// Appends the pair that begins at `left`, if there is one, to the heap's storage.
+void Merger::offer(int32_t left, PairFn pairOf) {
+  if (left < 0 || nodes[left].next < 0)
     return;
-  const Symbol &l = symbols[left], &r = symbols[right];
-  if (std::optional<Pair> pair = pairOf(l, r))
-    heap.push_back({pair->order, left, right, l.size + r.size, pair->id});
+  if (std::optional<Pair> pair = pairOf(symbolAt(left), symbolAt(nodes[left].next)))
+    heap.push_back(static_cast<uint64_t>(pair->order) << 32 | static_cast<uint32_t>(left));
 }
 
 void Merger::run(PairFn pairOf, MergeFn onMerge) {
   heap.clear();
-  for (size_t i = 1; i < symbols.size(); ++i)
-    consider(static_cast<int32_t>(i) - 1, static_cast<int32_t>(i), pairOf);
-  std::make_heap(heap.begin(), heap.end(), later);
+  heap.reserve(nodes.size());
+  for (size_t i = 0; i + 1 < nodes.size(); ++i)
+    offer(static_cast<int32_t>(i), pairOf);
+  std::make_heap(heap.begin(), heap.end(), std::greater<>());
   while (!heap.empty()) {
-    Candidate best = heap.front();
-    std::pop_heap(heap.begin(), heap.end(), later);
+    uint64_t best = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
     heap.pop_back();
-    Symbol &left = symbols[best.left], &right = symbols[best.right];
-    // Symbols only grow or vanish, so an unchanged sum means that both are as they were.
-    if (left.size == 0 || right.size == 0 || left.size + right.size != best.size)
+    auto left = static_cast<int32_t>(best & 0x7FFFFFFF);
+    int32_t right = nodes[left].next;
+    if (right < 0)
+      continue;
+    Symbol l = symbolAt(left), r = symbolAt(right);
+    std::optional<Pair> pair = pairOf(l, r);
+    if (!pair || pair->order != best >> 32)
       continue;
     if (onMerge)
-      onMerge(left, right, {best.order, best.id});
-    left.size = best.size;
-    left.id = best.id;
-    left.next = right.next;
-    right.size = 0;
-    if (left.next >= 0)
-      symbols[left.next].prev = best.left;
-    for (auto [a, b] : {std::pair{left.prev, best.left}, std::pair{best.left, left.next}}) {
+      onMerge(l, r, *pair);
+    int32_t next = nodes[right].next;
+    nodes[left].id = pair->id;
+    nodes[left].next = next;
+    nodes[right].next = -2;
+    if (next >= 0)
+      nodes[next].prev = left;
+    for (int32_t place : {nodes[left].prev, left}) {
       size_t before = heap.size();
-      consider(a, b, pairOf);
+      offer(place, pairOf);
       if (heap.size() > before)
-        std::push_heap(heap.begin(), heap.end(), later);
+        std::push_heap(heap.begin(), heap.end(), std::greater<>());
     }
   }
 }
 
 void Merger::forEach(llvm::function_ref<void(const Symbol &)> fn) const {
-  if (symbols.empty())
+  if (nodes.empty())
     return;
-  for (int32_t i = 0; i >= 0; i = symbols[i].next)
-    fn(symbols[i]);
+  for (int32_t i = 0; i >= 0; i = nodes[i].next)
+    fn(symbolAt(i));
 }
 
 } // namespace vetro

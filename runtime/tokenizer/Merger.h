@@ -6,10 +6,10 @@
 //   lo w e r   -> adds (1: lo w);          take rank 1
 //   low e r    -> take rank 2
 //   low er
-// An entry whose symbols have changed since is recognised by its length and dropped.
+// The heap holds ranks and places only. What a place now holds is asked again when its turn comes:
+// if that gives another rank, the entry is out of date and is dropped.
 #pragma once
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,9 +21,8 @@ namespace vetro {
 class Merger {
 public:
   struct Symbol {
-    int32_t prev, next;   // indices, -1 at the ends
-    uint32_t begin, size; // bytes of the word; size 0: merged into its left neighbour
-    int32_t id;           // token, or -1 where no token spells this symbol
+    uint32_t begin, size; // bytes of the word
+    int32_t id;           // token, or -1 where it is not known or there is none
   };
   /// What two neighbours become.
   struct Pair {
@@ -33,8 +32,8 @@ public:
   using PairFn = llvm::function_ref<std::optional<Pair>(const Symbol &, const Symbol &)>;
   using MergeFn = llvm::function_ref<void(const Symbol &, const Symbol &, Pair)>;
 
-  /// Forgets the last word.
-  void clear();
+  /// Forgets the last word and makes room for one of `nSymbols`.
+  void clear(size_t nSymbols);
   /// Appends a symbol of `size` bytes to the word.
   void push(uint32_t size, int32_t id);
   /// Merges. `pairOf` says what two neighbours become, if anything; `onMerge` (may be null) is
@@ -44,17 +43,17 @@ public:
   void forEach(llvm::function_ref<void(const Symbol &)> fn) const;
 
 private:
-  struct Candidate {
-    uint32_t order;
-    int32_t left, right;
-    uint32_t size;
+  struct Node {
+    int32_t prev, next; // indices, -1 at the ends; next -2: merged into its left neighbour
+    uint32_t begin;
     int32_t id;
   };
-  static bool later(const Candidate &a, const Candidate &b);
-  void consider(int32_t left, int32_t right, PairFn pairOf);
+  Symbol symbolAt(int32_t index) const;
+  void offer(int32_t left, PairFn pairOf);
 
-  std::vector<Symbol> symbols;
-  std::vector<Candidate> heap;
+  std::vector<Node> nodes;
+  std::vector<uint64_t> heap; // order << 32 | left, the smallest on top
+  uint32_t wordSize = 0;
 };
 
 } // namespace vetro

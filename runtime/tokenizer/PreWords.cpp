@@ -9,8 +9,8 @@ namespace vetro::pre {
 
 namespace {
 
-/// 's 't 'm 'd 're 've 'll, in which letter case. Folded: also with U+017F for s.
-enum class Contraction { None, Lower, AnyCase, Folded };
+/// 's 't 'm 'd 're 've 'll, in which letter case.
+enum class Contraction { None, Lower, AnyCase };
 
 enum class Letters {
   Plain,          // \p{L}+
@@ -40,10 +40,8 @@ struct WordRules {
 size_t contraction(const View &v, size_t i, Contraction kind) {
   if (kind == Contraction::None || v.cp(i) != '\'')
     return 0;
-  auto fold = [&](uint32_t c) -> uint32_t {
-    if (kind != Contraction::Lower && c >= 'A' && c <= 'Z')
-      return c + 32;
-    return kind == Contraction::Folded && c == 0x17F ? 's' : c;
+  auto fold = [&](uint32_t c) {
+    return kind == Contraction::AnyCase && c >= 'A' && c <= 'Z' ? c + 32 : c;
   };
   uint32_t a = fold(v.cp(i + 1)), b = fold(v.cp(i + 2));
   if (a == 's' || a == 't' || a == 'm' || a == 'd')
@@ -165,8 +163,7 @@ size_t matchWord(View &v, size_t i, const WordRules &rules) {
 /// One alternative of deepseek3Words after another.
 size_t matchDeepseek3(View &v, size_t i) {
   auto letter = [&](size_t k) { return v.is(k, kLetter | kMark); };
-  // \p{S} without "~": llama.cpp's table of ASCII symbols lacks it, and its ids are the measure.
-  auto symbol = [&](size_t k) { return v.is(k, kPunct | kSymbol) && v.cp(k) != '~'; };
+  auto symbol = [&](size_t k) { return v.is(k, kPunct | kSymbol); };
   auto ascii = [&](size_t k) { return v.cp(k) < 128 && v.is(k, kLetter); };
   if (v.cp(i) < 128 && v.is(i, kPunct | kSymbol)) // [!-/:-@\[-`{-~][A-Za-z]+
     if (size_t n = runLength(i + 1, ascii))
@@ -185,9 +182,9 @@ size_t matchDeepseek3(View &v, size_t i) {
 }
 
 constexpr WordRules kGpt2{.before = Contraction::Lower, .spacePrefix = true, .newlines = false};
-constexpr WordRules kLlama3{.before = Contraction::Folded, .maxDigits = 3, .tail = Tail::Newlines};
-constexpr WordRules kQwen2{.before = Contraction::Folded, .maxDigits = 1, .tail = Tail::Newlines};
-constexpr WordRules kQwen35{.before = Contraction::Folded,
+constexpr WordRules kLlama3{.before = Contraction::AnyCase, .maxDigits = 3, .tail = Tail::Newlines};
+constexpr WordRules kQwen2{.before = Contraction::AnyCase, .maxDigits = 1, .tail = Tail::Newlines};
+constexpr WordRules kQwen35{.before = Contraction::AnyCase,
                             .letters = Letters::WithMarks,
                             .maxDigits = 1,
                             .notPunct = kLetter | kMark | kNumber | kSpace,
@@ -221,7 +218,7 @@ constexpr WordRules kExaoneMoe{.before = Contraction::AnyCase,
                                .letters = Letters::Phrase,
                                .maxDigits = 1,
                                .tail = Tail::OneNewlineSlash};
-constexpr WordRules kKimi{.after = Contraction::Folded,
+constexpr WordRules kKimi{.after = Contraction::AnyCase,
                           .letters = Letters::NotHan,
                           .maxDigits = 3,
                           .tail = Tail::Newlines};

@@ -2,6 +2,7 @@
 // token those with the highest score are joined first. Characters without a token become bytes.
 #include "runtime/tokenizer/Encoders.h"
 #include "runtime/tokenizer/Merger.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
 using llvm::StringRef;
@@ -31,6 +32,7 @@ void encodeSpm(const Vocab &vocab, StringRef text, size_t base, bool prefix,
                std::vector<int32_t> &out, Explain *explain) {
   std::string escaped = escapeSpaces(prefix ? " " + text.str() : text.str());
   Merger merger;
+  merger.clear(llvm::count_if(escaped, [](char c) { return (c & 0xC0) != 0x80; }));
   for (size_t at = 0; at < escaped.size();) {
     size_t length = std::min<size_t>(utf8LengthFromLead(escaped[at]), escaped.size() - at);
     merger.push(static_cast<uint32_t>(length), -1);

@@ -19,13 +19,7 @@ static std::vector<SpecialTokens::Token> specialTokens(const Vocab &vocab) {
   return tokens;
 }
 
-Tokenizer::Tokenizer(Vocab given) : vocab(std::move(given)), special(specialTokens(vocab)) {
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    std::string character;
-    appendUtf8(byteToAlphabet(static_cast<uint8_t>(byte)), character);
-    byteSymbols[byte] = vocab.texts.find(character);
-  }
-}
+Tokenizer::Tokenizer(Vocab given) : vocab(std::move(given)), special(specialTokens(vocab)) {}
 
 llvm::Expected<std::unique_ptr<Tokenizer>> Tokenizer::create(const VocabData &data) {
   llvm::Expected<Vocab> vocab = Vocab::create(data);
@@ -59,7 +53,7 @@ std::vector<int32_t> Tokenizer::encode(StringRef text, bool addSpecial, bool par
     else if (vocab.kind == Vocab::Kind::Spm)
       encodeSpm(vocab, stretch, part.begin, vocab.addSpacePrefix && afterSpecial, ids, explain);
     else
-      encodeBpe(vocab, byteSymbols, stretch, part.begin, ids, explain);
+      encodeBpe(vocab, stretch, part.begin, ids, explain);
     afterSpecial = part.id >= 0;
   }
   if (addSpecial && vocab.addEos)

@@ -56,7 +56,6 @@ private:
 
   Vocab vocab;
   SpecialTokens special;
-  int32_t byteSymbols[256]; // the token of a byte's character in the byte alphabet, or -1
 };
 
 } // namespace vetro

@@ -161,10 +161,10 @@ Chars::Chars(StringRef text) {
     DecodedChar c = decodeUtf8(text.drop_front(at));
     cp.push_back(c.cp);
     cls.push_back(charClass(c.cp));
-    offset.push_back(at);
+    offset.push_back(static_cast<uint32_t>(at));
     at += c.size;
   }
-  offset.push_back(at);
+  offset.push_back(static_cast<uint32_t>(at));
 }
 
 } // namespace vetro

@@ -49,12 +49,12 @@ size_t incompleteTail(llvm::StringRef text);
 /// The length that a lead byte promises, without looking further (continuation bytes: 1).
 unsigned utf8LengthFromLead(char lead);
 
-/// A text decoded once: code points, classes, and the byte offset of each (one more than there
-/// are characters, the last being the text's size).
+/// A text under 4 GiB decoded once: code points, classes, and the byte offset of each (one more
+/// than there are characters, the last being the text's size).
 struct Chars {
   std::vector<uint32_t> cp;
   std::vector<uint8_t> cls;
-  std::vector<size_t> offset;
+  std::vector<uint32_t> offset;
 
   explicit Chars(llvm::StringRef text);
   size_t size() const { return cp.size(); }

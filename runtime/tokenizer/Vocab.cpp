@@ -1,5 +1,6 @@
 // Checks a file's vocabulary and builds the tables that encoding and decoding read.
 #include "runtime/tokenizer/Vocab.h"
+#include "runtime/tokenizer/Encoders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -161,6 +162,18 @@ static Error addScores(Vocab &vocab, const VocabData &data) {
   return Error::success();
 }
 
+/// The token of one byte: its character of the byte alphabet, or <0xXX>, or the byte itself.
+static int32_t findByte(const TextTable &texts, uint8_t byte, bool alphabet) {
+  std::string spelled;
+  if (alphabet) {
+    appendUtf8(byteToAlphabet(byte), spelled);
+    return texts.find(spelled);
+  }
+  int32_t id = texts.find("<0x" + llvm::utohexstr(byte, false, 2) + ">");
+  char c = static_cast<char>(byte);
+  return id >= 0 ? id : texts.find(StringRef(&c, 1));
+}
+
 /// Byte tokens: type 6 must read <0xXX>; the vocabulary may also lack some.
 static Error addBytes(Vocab &vocab, const VocabData &data) {
   for (size_t i = 0; i < data.tokens.size(); ++i) {
@@ -172,20 +185,17 @@ static Error addBytes(Vocab &vocab, const VocabData &data) {
                   "digits",
                   i, quoted(t)));
   }
+  bool alphabet = vocab.kind == Vocab::Kind::Bpe && !vocab.pre->rawUtf8;
   size_t missing = 0;
   for (unsigned byte = 0; byte < 256; ++byte) {
-    int32_t id = vocab.texts.find("<0x" + llvm::utohexstr(byte, false, 2) + ">");
-    if (id < 0) {
-      char c = static_cast<char>(byte);
-      id = vocab.texts.find(StringRef(&c, 1));
-    }
-    vocab.byteTokens[byte] = id;
-    missing += id < 0;
+    vocab.byteTokens[byte] = findByte(vocab.texts, static_cast<uint8_t>(byte), alphabet);
+    missing += vocab.byteTokens[byte] < 0;
   }
-  if (missing > 0 && vocab.kind == Vocab::Kind::Spm)
-    vocab.warnings.push_back(formatv("{0} of 256 bytes have no token; characters that need them "
-                                     "become the unknown token",
-                                     missing));
+  if (missing > 0)
+    vocab.warnings.push_back(formatv("{0} of 256 bytes have no token; {1}", missing,
+                                     vocab.kind == Vocab::Kind::Spm
+                                         ? "characters that need them become the unknown token"
+                                         : "they are dropped from texts"));
   return Error::success();
 }
 

@@ -84,7 +84,7 @@ struct Vocab {
   SpecialIds special;
   llvm::SmallVector<int32_t> eog; // ascending
   bool addBos = false, addEos = false, addSpacePrefix = false;
-  int32_t byteTokens[256]; // <0xXX>, else a token of this one byte, else -1
+  int32_t byteTokens[256]; // the token that spells one byte, or -1
   std::vector<std::string> warnings;
 
   int32_t size() const { return texts.size(); }

@@ -7,7 +7,6 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 using llvm::StringRef;
 
@@ -88,13 +87,17 @@ Value takeValue(Cursor &cursor) {
 
 } // namespace
 
-std::string readFile(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
+std::string readFile(const std::string &path, size_t atMost) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
   REQUIRE(in);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string bytes(std::min<size_t>(in.tellg(), atMost), '\0');
+  in.seekg(0);
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  REQUIRE(in);
+  return bytes;
 }
 
-VocabFile::VocabFile(const std::string &path) : bytes(readFile(path)) {
+VocabFile::VocabFile(const std::string &path) : bytes(readFile(path, 64 << 20)) {
   Cursor cursor(bytes);
   REQUIRE(cursor.take<uint32_t>() == 0x46554747);
   REQUIRE(cursor.take<uint32_t>() == 3);

@@ -25,7 +25,8 @@ const std::vector<std::string> &vocabNames();
 /// Its path; empty without test data.
 std::string vocabPath(const std::string &name, const std::string &ending = ".gguf");
 
-std::string readFile(const std::string &path);
+/// The first `atMost` bytes of a file: a model's tokenizer stands before its tensors.
+std::string readFile(const std::string &path, size_t atMost = SIZE_MAX);
 
 /// A byte-pair vocabulary: the 256 bytes, then `more`, merged as `merges` say.
 VocabData tinyBpe(llvm::ArrayRef<llvm::StringRef> more, llvm::ArrayRef<llvm::StringRef> merges);
