@@ -1,11 +1,10 @@
 """llama.cpp as a peer: ids, logits and timings through its C interface.
 
-Used by the golden files (ids are right when they are llama.cpp's) and by the side-by-side benchmark.
-Needs the Python package llama-cpp-python, built from its source distribution with its defaults, so
-that the build is the one a user gets (`tests/tools/requirements-golden.txt`).
+Used by the golden files (ids are right when they are llama.cpp's) and by the side-by-side
+benchmark. Needs the Python package llama-cpp-python, built from its source distribution with its
+defaults, so that the build is the one a user gets (`tests/tools/requirements-golden.txt`).
 """
 
-import ctypes
 import time
 
 import llama_cpp.llama_cpp as lib

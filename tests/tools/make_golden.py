@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what PyTorch says about the real models: greedy ids, sampled values, likelihoods.
 
-Reads tests/golden/MODEL.prompts.json (ids, from make_golden_ids.py) and the GGUF file, runs
-transformers in F32 on the dequantised weights, and writes into tests/golden/
+Reads MODEL.prompts.json (ids, from make_golden_ids.py) and the GGUF file, runs transformers in F32
+on the dequantised weights, and writes beside it, in tests/golden/ or the folder of --out,
 
     MODEL.greedy.json         32 greedy ids for each prompt, with the margin of every step
     MODEL.hooks.safetensors   every value of one short prompt, sampled (tests/golden/README.md)
@@ -13,7 +13,7 @@ transformers in F32 on the dequantised weights, and writes into tests/golden/
     MODEL.hooks.full.safetensors    the same values, whole
     MODEL.prose.logits.safetensors  logits [360, n_vocab] of the text's first 360 positions
 
-    python3 tests/tools/make_golden.py [--model smollm2|gemma3] [--full DIR]
+    python3 tests/tools/make_golden.py [--model smollm2|gemma3] [--out DIR] [--full DIR]
 """
 
 import argparse
@@ -43,14 +43,14 @@ def header(model):
             "torch": torch.__version__.split("+")[0]}
 
 
-def write_greedy(model, net, prompts):
+def write_greedy(model, net, prompts, out):
     rows = []
     for prompt in prompts["prompts"]:
         ids, margins = reference.greedy(net, prompt["ids"], GREEDY_STEPS)
         rows.append({"name": prompt["name"], "text": prompt["text"], "prompt_ids": prompt["ids"],
                      "ids": ids, "margins": [round_sig(margin, 5) for margin in margins]})
         print(f"  {prompt['name']}: smallest margin {min(margins):.5f}", flush=True)
-    models.write_json(models.GOLDEN / f"{model.key}.greedy.json",
+    models.write_json(out / f"{model.key}.greedy.json",
                {**header(model), "ignore_eos": True, "prompts": rows})
 
 
@@ -87,12 +87,12 @@ def sampled(values):
     return out
 
 
-def write_hooks(model, net, prompts, full_dir):
+def write_hooks(model, net, prompts, out, full_dir):
     prompt = prompts["hook_prompt"]
     values = reference.capture(net, prompt["ids"], model.permuted_qk)
     metadata = {**header(model), "text": prompt["text"],
                 "ids": ",".join(str(token) for token in prompt["ids"])}
-    path = models.GOLDEN / f"{model.key}.hooks.safetensors"
+    path = out / f"{model.key}.hooks.safetensors"
     save_file(sampled(values), path, metadata=metadata)
     print(f"{path.name}: {path.stat().st_size} bytes, {len(values)} values", flush=True)
     if full_dir:
@@ -109,7 +109,7 @@ def token_nll(net, ids):
 
 
 def other_windows(model, net, ids):
-    """Likelihoods under the two neighbours of the window: a test must find the right one nearest."""
+    """Likelihoods under the window's two neighbours: a test must find the right one nearest."""
     out = {}
     for window in (model.window - 1, model.window + 1) if model.window else ():
         net.config.sliding_window = window
@@ -120,11 +120,11 @@ def other_windows(model, net, ids):
     return out
 
 
-def write_nll(model, net, prompts, full_dir):
+def write_nll(model, net, prompts, out, full_dir):
     ids = prompts["prose"]["ids"]
     nll, logits = token_nll(net, ids)
     best = torch.topk(logits[:TOP1_POSITIONS], 2)
-    models.write_json(models.GOLDEN / f"{model.key}.nll.json", {
+    models.write_json(out / f"{model.key}.nll.json", {
         **header(model), "ids": ids, "mean_nll": sum(nll) / len(nll),
         f"mean_nll_{TOP1_POSITIONS}": sum(nll[:TOP1_POSITIONS - 1]) / (TOP1_POSITIONS - 1),
         "nll": [round_sig(value, 9) for value in nll], "top1": best.indices[:, 0].tolist(),
@@ -140,6 +140,7 @@ def main():
     parser = argparse.ArgumentParser(description="write the golden files that PyTorch decides")
     parser.add_argument("--model", choices=[model.key for model in models.MODELS])
     parser.add_argument("--models-dir", default=models.ROOT / "models")
+    models.add_out_option(parser)
     parser.add_argument("--full", type=Path, metavar="DIR", help="also write whole tensors there")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--part", choices=("greedy", "hooks", "nll"), help="only this part")
@@ -148,16 +149,16 @@ def main():
     if options.full:
         options.full.mkdir(parents=True, exist_ok=True)
     for model in models.chosen(options.model):
-        path = models.GOLDEN / f"{model.key}.prompts.json"
+        path = options.out / f"{model.key}.prompts.json"
         prompts = json.loads(path.read_text(encoding="ascii"))
         print(f"{model.key}: loading {model.file}", flush=True)
         net = reference.load(models.model_path(options.models_dir, model))
         if options.part in (None, "hooks"):
-            write_hooks(model, net, prompts, options.full)
+            write_hooks(model, net, prompts, options.out, options.full)
         if options.part in (None, "greedy"):
-            write_greedy(model, net, prompts)
+            write_greedy(model, net, prompts, options.out)
         if options.part in (None, "nll"):
-            write_nll(model, net, prompts, options.full)
+            write_nll(model, net, prompts, options.out, options.full)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/MODEL.tokenize.json and MODEL.prompts.json: ids as llama.cpp gives them.
+"""Writes MODEL.tokenize.json and MODEL.prompts.json: ids as llama.cpp gives them.
 
 Two files, because two kinds of tests read them: tokenizer tests compare the hard strings, and
 make_golden.py runs the prompts through PyTorch. transformers' own GGUF tokenizers are not used:
 they differ from llama.cpp on digits (SmolLM2) and on long runs of spaces (Gemma).
 
-    python3 tests/tools/make_golden_ids.py [--model smollm2|gemma3] [--models-dir models]
+    python3 tests/tools/make_golden_ids.py [--model smollm2|gemma3] [--out DIR]
 """
 
 import argparse
@@ -45,11 +45,12 @@ def main():
     parser = argparse.ArgumentParser(description="write the golden ids")
     parser.add_argument("--model", choices=[model.key for model in models.MODELS])
     parser.add_argument("--models-dir", default=models.ROOT / "models")
+    models.add_out_option(parser)
     options = parser.parse_args()
     for model in models.chosen(options.model):
         peer = LlamaCpp(models.model_path(options.models_dir, model), vocab_only=True)
-        models.write_json(models.GOLDEN / f"{model.key}.tokenize.json", hard_strings(model, peer))
-        models.write_json(models.GOLDEN / f"{model.key}.prompts.json", prompts(model, peer))
+        models.write_json(options.out / f"{model.key}.tokenize.json", hard_strings(model, peer))
+        models.write_json(options.out / f"{model.key}.prompts.json", prompts(model, peer))
         peer.close()
 
 

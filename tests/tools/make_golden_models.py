@@ -41,8 +41,15 @@ def model_path(models_dir, model):
     return path
 
 
+def add_out_option(parser):
+    """Where golden files are read from and written to: the committed ones, or a folder aside."""
+    parser.add_argument("--out", type=Path, metavar="DIR", default=GOLDEN,
+                        help="folder of the golden files; default: tests/golden")
+
+
 def write_json(path, value):
     """One entry a line where the entries are many, so that a change is readable in a diff."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     lines = []
     for key, entry in value.items():
         if isinstance(entry, list) and entry and isinstance(entry[0], dict):

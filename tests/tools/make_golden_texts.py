@@ -43,56 +43,61 @@ HOOK_PROMPT = "The river was 300 m wide."
 
 # At least 750 tokens in both vocabularies; likelihoods are taken over its first 800.
 PROSE = """\
-The keeper of the light at Saint Orrin's Head had written in his journal every evening for thirty-one \
-years, and in all that time he had never once recorded a thing that surprised him. The wind was from \
-the west, or it was from the north. The lamp was trimmed at six. A brig passed, or a schooner, or \
-nothing passed at all, and the gulls quarrelled over the rocks below. He did not think of this as a \
-dull life. He thought of it as a page ruled with straight lines, and he was proud of the lines.
+The keeper of the light at Saint Orrin's Head had written in his journal every evening for \
+thirty-one years, and in all that time he had never once recorded a thing that surprised him. \
+The wind was from the west, or it was from the north. The lamp was trimmed at six. A brig \
+passed, or a schooner, or nothing passed at all, and the gulls quarrelled over the rocks below. \
+He did not think of this as a dull life. He thought of it as a page ruled with straight lines, \
+and he was proud of the lines.
 
-On the fourth of November the glass fell faster than he had ever seen it fall. By noon the sky in the \
-south had turned the colour of slate, and the sea, which should have been rising, lay strangely flat, \
-as if a great hand had been laid upon it. The keeper carried two extra cans of oil up the hundred and \
-twelve steps, wiped the lenses with a soft cloth, and looked to the shutters on the weather side. Then \
-he sat down on the iron stool beside the lamp and waited, for there was nothing else to be done.
+On the fourth of November the glass fell faster than he had ever seen it fall. By noon the sky \
+in the south had turned the colour of slate, and the sea, which should have been rising, lay \
+strangely flat, as if a great hand had been laid upon it. The keeper carried two extra cans of \
+oil up the hundred and twelve steps, wiped the lenses with a soft cloth, and looked to the \
+shutters on the weather side. Then he sat down on the iron stool beside the lamp and waited, for \
+there was nothing else to be done.
 
-The storm came at dusk. It came first as a sound, a low note like the longest pipe of an organ, and \
-then as a wall of rain that struck the glass so hard that he put up his arm to guard his face. The \
-tower shook. He had been told as a young man that a tower which does not shake is a tower which will \
-fall, and he repeated this to himself now, counting the seconds between one great blow and the next. \
-Below him the waves had begun to climb the rock. He could hear them break, and after each of them a \
-long hiss as the water ran back over the stones, and then a silence in which he caught himself \
-holding his breath.
+The storm came at dusk. It came first as a sound, a low note like the longest pipe of an organ, \
+and then as a wall of rain that struck the glass so hard that he put up his arm to guard his \
+face. The tower shook. He had been told as a young man that a tower which does not shake is a \
+tower which will fall, and he repeated this to himself now, counting the seconds between one \
+great blow and the next. Below him the waves had begun to climb the rock. He could hear them \
+break, and after each of them a long hiss as the water ran back over the stones, and then a \
+silence in which he caught himself holding his breath.
 
-It was a little after nine when he saw the ship. She was nearer than any ship ought to be, a dark \
-shape without a single light, and she was turning slowly, as a leaf turns in a pool. Her foremast was \
-gone. He thought that he could make out men in the rigging of the other mast, but the rain came \
-between them again and he was not certain. He did what the rules required. He fired the signal gun \
-from the gallery, once, and then a second time, though he knew that the boat at Penn Harbour could \
-not be launched in such a sea. Then he did a thing the rules did not require. He took the spare lamp, \
-lit it, wrapped himself in his oilskin, and went down the hundred and twelve steps to the door.
+It was a little after nine when he saw the ship. She was nearer than any ship ought to be, a \
+dark shape without a single light, and she was turning slowly, as a leaf turns in a pool. Her \
+foremast was gone. He thought that he could make out men in the rigging of the other mast, but \
+the rain came between them again and he was not certain. He did what the rules required. He \
+fired the signal gun from the gallery, once, and then a second time, though he knew that the \
+boat at Penn Harbour could not be launched in such a sea. Then he did a thing the rules did not \
+require. He took the spare lamp, lit it, wrapped himself in his oilskin, and went down the \
+hundred and twelve steps to the door.
 
 There is a channel on the north side of the Head, narrow and crooked, which the fishermen use in \
-summer when they are in a hurry to be home. No stranger would guess that it is there. The keeper had \
-drawn it many times in the margins of his journal, with the depths at low water set down beside it in \
-small, neat figures: four fathoms at the mouth, three at the bend, seven beyond. A ship of that size \
-could pass if she were brought to it exactly, and if the man at the wheel could see where the bend \
-began. He tied one end of a rope to the iron ring beside the door and the other about his waist, and \
-he went out along the ledge with the lamp held high above his head.
+summer when they are in a hurry to be home. No stranger would guess that it is there. The keeper \
+had drawn it many times in the margins of his journal, with the depths at low water set down \
+beside it in small, neat figures: four fathoms at the mouth, three at the bend, seven beyond. A \
+ship of that size could pass if she were brought to it exactly, and if the man at the wheel \
+could see where the bend began. He tied one end of a rope to the iron ring beside the door and \
+the other about his waist, and he went out along the ledge with the lamp held high above his \
+head.
 
-What happened in the following hour he set down afterwards in eleven lines, and they are the only \
-lines in the journal where the hand is not steady. He stood at the bend. He swung the lamp from left \
-to right and from right to left, slowly, as one does for the fishing boats. Twice the sea took his \
-feet from under him and twice the rope held. He could not tell whether anyone had seen the light. He \
-had begun to think of the door, and of the stove behind it, when he heard quite close to him, so close \
-that he might have answered it, a voice calling out the depth.
+What happened in the following hour he set down afterwards in eleven lines, and they are the \
+only lines in the journal where the hand is not steady. He stood at the bend. He swung the lamp \
+from left to right and from right to left, slowly, as one does for the fishing boats. Twice the \
+sea took his feet from under him and twice the rope held. He could not tell whether anyone had \
+seen the light. He had begun to think of the door, and of the stove behind it, when he heard \
+quite close to him, so close that he might have answered it, a voice calling out the depth.
 
-She came through with her yards almost touching the rock. He saw a row of white faces at the rail, and \
-a boy no older than twelve who lifted his cap. Then she was past, and in the quiet water behind the \
-Head he heard the anchor go down. When he had climbed back to the lamp room he trimmed the wick, for \
-it had burned unevenly, and he opened the journal at the page for the day. He considered for some time \
-what he ought to write. The wind, he wrote at last, was from the south. The lamp was trimmed at six, \
-and again at eleven. One ship passed. He looked at the words, and then he did something that he had \
-never done before in thirty-one years: he drew a line through them and began again from the beginning.
+She came through with her yards almost touching the rock. He saw a row of white faces at the \
+rail, and a boy no older than twelve who lifted his cap. Then she was past, and in the quiet \
+water behind the Head he heard the anchor go down. When he had climbed back to the lamp room he \
+trimmed the wick, for it had burned unevenly, and he opened the journal at the page for the day. \
+He considered for some time what he ought to write. The wind, he wrote at last, was from the \
+south. The lamp was trimmed at six, and again at eleven. One ship passed. He looked at the \
+words, and then he did something that he had never done before in thirty-one years: he drew a \
+line through them and began again from the beginning.
 """
 
 HARD_STRINGS = (
@@ -118,7 +123,8 @@ HARD_STRINGS = (
     "\u200b\u200c\u200d\u2060\ufeff", "\ufffd \ufffe \uffff", "\U0010ffff \ue000 \U000f0000",
     "\u2581", "a\u2581b \u2581\u2581 c", "Ġhello Ċ Ā", "<0x41><0x0A><0xFF>",
     "<|im_start|>user\nHi<|im_end|>\n", "<|endoftext|>", "a<|im_start|>b <|im_end|> c",
-    "<bos>text<eos>", "<start_of_turn>model\nHi<end_of_turn>", "<s>[INST] x [/INST]</s> <unk> <pad>",
+    "<bos>text<eos>", "<start_of_turn>model\nHi<end_of_turn>",
+    "<s>[INST] x [/INST]</s> <unk> <pad>",
     "<unused0><unused99> <mask>", "<|im_start", "|im_start|>", "<start_of_image> <|fim_prefix|>",
     "Hello Привет 你好 مرحبا 🙂 123 abc123кот4猫",
     "!!! ??? ... ,,, ;;; ::: --- ___ === +++ *** ///", "#$%^&*()_+{}|:\"<>?~`-=[]\\;',./",

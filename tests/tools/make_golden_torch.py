@@ -135,7 +135,7 @@ def _hook_layer(record, layer, index, gemma):
 
 
 def _to_file_rows(value):
-    """transformers' rotary halves [.., d] to the file's interleaved pairs: ours[2i+r]=hf[r*d/2+i]."""
+    """transformers' rotary halves [.., d] to the file's pairs: ours[2i+r] = theirs[r*d/2+i]."""
     halves = value.unflatten(-1, (2, value.shape[-1] // 2))
     return halves.transpose(-1, -2).flatten(-2).contiguous()
 
