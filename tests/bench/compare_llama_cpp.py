@@ -4,8 +4,9 @@
 Fair by construction: the same file, threads, prompt length, depth and F16 cache; fresh processes in
 turn (A B, B A, ...), so that a machine that slows down slows both; a probe of clock and memory
 before and after each pair; a pair whose probes differ by over 10 %, or in which a timed loop had
-less than 96 % of its threads' time, is run again; the result is the median of the pairs' ratios. llama.cpp loads its weights without mapping, which is faster for
-it. decode is 1 / median token latency; prefill the median of its repetitions.
+less than 96 % of its threads' time, is run again; the result is the median of the pairs' ratios.
+llama.cpp loads its weights without mapping, which is faster for it. decode is 1 / median token
+latency, prefill the median of its repetitions.
 
     python3 tests/bench/compare_llama_cpp.py MODEL [--threads 1] [--prompt 512] [--gen 64]
         [--depth 0] [--pairs 5] [--vetro build/bin/vetro] [--peer-lib DIR] [--peer-only] [--json]
@@ -74,7 +75,8 @@ def run_json(command, environment=None):
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode != 0:
         tail = "\n".join(result.stderr.splitlines()[-5:])
-        raise SystemExit(f"error: {command[0]}: exit code {result.returncode}\n{tail}")
+        hint = "; tests/bench/README.md names a known cause" if result.returncode == -11 else ""
+        raise SystemExit(f"error: {' '.join(command)}: exit code {result.returncode}{hint}\n{tail}")
     return json.loads(result.stdout)
 
 
