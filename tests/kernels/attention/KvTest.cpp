@@ -34,56 +34,63 @@ TEST_CASE("no two elements share an address") {
   }
 }
 
-template <bool Half> static void checkRoundTrip(uint32_t nHeadKV, uint32_t headDim) {
-  const uint32_t width = nHeadKV * headDim, nPages = 4;
-  const int32_t pages[] = {3, 1, 0, 2}; // two sequences of two pages
-  const int32_t positions[] = {0, 15, 16, 255, 256, 300, 7}, sequences[] = {0, 0, 0, 0, 0, 1, 1};
-  VtBatch batch = {7, 0, nullptr, positions, sequences, nullptr, pages, 2};
-  const size_t bytes = nPages * kvPageElements(nHeadKV, headDim) * (Half ? 2 : 4);
-  for (const NativeKernels *level : runnableLevels()) {
-    std::vector<uint8_t> k(bytes, 0xff), v(bytes, 0xff); // NaN everywhere
-    std::vector<float> xk = normals(7 * width, 1, 100), xv = normals(7 * width, 2, 1e-5f);
-    for (uint32_t t = 0; t < 7; ++t) {
-      auto storeK = Half ? level->vt_kv_store_k_f16 : level->vt_kv_store_k_f32;
-      auto storeV = Half ? level->vt_kv_store_v_f16 : level->vt_kv_store_v_f32;
-      storeK(k.data(), &batch, t, nHeadKV, headDim, &xk[t * width]);
-      storeV(v.data(), &batch, t, nHeadKV, headDim, &xv[t * width]);
-    }
-    size_t written = 0;
-    for (auto *state : {&k, &v})
-      for (size_t i = 0; i < bytes; i += Half ? 2 : 4)
-        written += !((*state)[i] == 0xff && (*state)[i + 1] == 0xff);
-    CHECK(written == 2 * 7 * width);
-    for (uint32_t t = 0; t < 7; ++t) {
-      std::vector<float> out(width);
-      auto loadK = Half ? level->vt_kv_load_k_f16 : level->vt_kv_load_k_f32;
-      auto loadV = Half ? level->vt_kv_load_v_f16 : level->vt_kv_load_v_f32;
-      const int32_t *own = tokenPages(batch, t);
-      auto expected = [](float x) { return Half ? f16ToFloat(floatToF16(x)) : x; };
-      loadK(k.data(), own, uint32_t(positions[t]), nHeadKV, headDim, out.data());
-      for (uint32_t i = 0; i < width; ++i)
-        REQUIRE(out[i] == expected(xk[t * width + i]));
-      loadV(v.data(), own, uint32_t(positions[t]), nHeadKV, headDim, out.data());
-      for (uint32_t i = 0; i < width; ++i)
-        REQUIRE(out[i] == expected(xv[t * width + i]));
-      // The element that the layout names.
-      uint64_t at = kOffset(own, uint32_t(positions[t]), nHeadKV - 1, nHeadKV, headDim) +
-                    (headDim - 1) * groupPositions;
-      if (Half) {
-        uint16_t bits;
-        std::memcpy(&bits, &k[2 * at], 2);
-        CHECK(bits == floatToF16(xk[t * width + width - 1]));
-      }
-    }
+namespace {
+/// Two sequences of two pages on four pages, and tokens around the pages' edges.
+const int32_t pages[] = {3, 1, 0, 2};
+const int32_t positions[] = {0, 15, 16, 255, 256, 300, 7}, sequences[] = {0, 0, 0, 0, 0, 1, 1};
+const VtBatch batch = {7, 0, nullptr, positions, sequences, nullptr, pages, 2};
+
+/// One kind of state (keys or values) at one type.
+struct Kind {
+  bool half, key;
+  auto store(const NativeKernels &l) const {
+    return key ? (half ? l.vt_kv_store_k_f16 : l.vt_kv_store_k_f32)
+               : (half ? l.vt_kv_store_v_f16 : l.vt_kv_store_v_f32);
+  }
+  auto load(const NativeKernels &l) const {
+    return key ? (half ? l.vt_kv_load_k_f16 : l.vt_kv_load_k_f32)
+               : (half ? l.vt_kv_load_v_f16 : l.vt_kv_load_v_f32);
+  }
+  float rounded(float x) const { return half ? f16ToFloat(floatToF16(x)) : x; }
+};
+
+void checkRoundTrip(Kind kind, uint32_t nHeadKV, uint32_t headDim, const NativeKernels &level) {
+  const uint32_t width = nHeadKV * headDim;
+  const size_t elementBytes = kind.half ? 2 : 4;
+  std::vector<uint8_t> state(4 * kvPageElements(nHeadKV, headDim) * elementBytes, 0xff); // NaN
+  std::vector<float> x = normals(7 * width, 1, kind.key ? 100 : 1e-5f);
+  for (uint32_t t = 0; t < 7; ++t)
+    kind.store(level)(state.data(), &batch, t, nHeadKV, headDim, &x[t * width]);
+  size_t written = 0;
+  for (size_t i = 0; i < state.size(); i += elementBytes)
+    written += !(state[i] == 0xff && state[i + 1] == 0xff);
+  CHECK(written == 7 * width); // and nothing beside them
+  for (uint32_t t = 0; t < 7; ++t) {
+    const int32_t *own = tokenPages(batch, t);
+    const uint32_t position = uint32_t(positions[t]);
+    std::vector<float> out(width);
+    kind.load(level)(state.data(), own, position, nHeadKV, headDim, out.data());
+    for (uint32_t i = 0; i < width; ++i)
+      REQUIRE(out[i] == kind.rounded(x[t * width + i]));
+    // The last element lies where the layout says.
+    uint64_t at = kind.key ? kOffset(own, position, nHeadKV - 1, nHeadKV, headDim) +
+                                 (headDim - 1) * groupPositions
+                           : vOffset(own, position, nHeadKV - 1, nHeadKV, headDim) + headDim - 1;
+    uint32_t bits = 0, expected = floatToF16(out[width - 1]);
+    if (!kind.half)
+      std::memcpy(&expected, &out[width - 1], 4);
+    std::memcpy(&bits, &state[at * elementBytes], elementBytes);
+    CHECK(bits == expected);
   }
 }
+} // namespace
 
 TEST_CASE("stored keys and values come back, rounded to the cache's type") {
-  for (uint32_t headDim : {1u, 8u, 16u, 64u, 80u, 256u})
-    for (uint32_t nHeadKV : {1u, 3u}) {
-      checkRoundTrip<true>(nHeadKV, headDim);
-      checkRoundTrip<false>(nHeadKV, headDim);
-    }
+  for (const NativeKernels *level : runnableLevels())
+    for (uint32_t headDim : {1u, 8u, 16u, 64u, 80u, 256u})
+      for (uint32_t nHeadKV : {1u, 3u})
+        for (Kind kind : {Kind{true, true}, {true, false}, {false, true}, {false, false}})
+          checkRoundTrip(kind, nHeadKV, headDim, *level);
 }
 
 TEST_CASE("all F16 values load exactly") {

@@ -142,11 +142,17 @@ TEST_CASE("rope tables hold cos and sin of the rounded angle") {
       if (!f)
         CHECK(sameBits(table, first)); // scalar too
     }
-    std::vector<float> scaled(half * 2), plain(half * 2);
-    int32_t position = 77;
-    level->vt_rope_table(&position, 0, 1, invFreq.data(), nullptr, half, 1, plain.data());
-    level->vt_rope_table(&position, 0, 1, invFreq.data(), nullptr, half, 1.5f, scaled.data());
-    for (uint32_t i = 0; i < half * 2; ++i)
+  }
+}
+
+TEST_CASE("mscale multiplies the rounded cos and sin") {
+  const float invFreq[] = {1, 0.1f, 0.01f};
+  const int32_t position = 77;
+  for (const NativeKernels *level : runnableLevels()) {
+    float scaled[6], plain[6];
+    level->vt_rope_table(&position, 0, 1, invFreq, nullptr, 3, 1, plain);
+    level->vt_rope_table(&position, 0, 1, invFreq, nullptr, 3, 1.5f, scaled);
+    for (uint32_t i = 0; i < 6; ++i)
       CHECK(scaled[i] == plain[i] * 1.5f);
   }
 }

@@ -7,19 +7,27 @@ using namespace vetro;
 
 static float ln(double x) { return float(std::log(x)); }
 
-TEST_CASE("the record shows each stage") {
-  SamplingOptions o;
-  o.temperature = 1;
-  o.topK = 4;
-  o.minP = 0.4f;
-  o.logitBias = {{0, -INFINITY}};
-  Chain chain = llvm::cantFail(Chain::create(o, 6));
-  // After the ban: 0, 0.4, 0.3, 0.15, 0.1, 0.05 of 1.
-  std::vector<float> logits = {0, ln(0.4), ln(0.3), ln(0.15), ln(0.1), ln(0.05)};
-  SampleRecord record(6, 3);
-  int32_t token = llvm::cantFail(chain.sample(logits, &record));
+namespace {
+/// Ban of token 0, top-k 4, min-p 0.4 over 0.4, 0.3, 0.15, 0.1, 0.05 of 1 (tokens 1 to 5).
+struct Recorded {
+  SampleRecord record{6, 3};
+  int32_t token;
+  Recorded() {
+    SamplingOptions o;
+    o.temperature = 1;
+    o.topK = 4;
+    o.minP = 0.4f;
+    o.logitBias = {{0, -INFINITY}};
+    Chain chain = llvm::cantFail(Chain::create(o, 6));
+    token =
+        llvm::cantFail(chain.sample({0, ln(0.4), ln(0.3), ln(0.15), ln(0.1), ln(0.05)}, &record));
+  }
+};
+} // namespace
 
-  auto stages = record.stages();
+TEST_CASE("the record shows each stage") {
+  Recorded run;
+  auto stages = run.record.stages();
   REQUIRE(stages.size() == 8);
   const char *names[] = {"logits", "logit-bias", "penalties", "top-k",
                          "top-p",  "min-p",      "temp",      "dist"};
@@ -31,6 +39,11 @@ TEST_CASE("the record shows each stage") {
     CHECK(stages[i].in == (i ? out[i - 1] : 6));
     CHECK(stages[i].out == out[i]);
   }
+}
+
+TEST_CASE("the record shows probabilities, what was cut and how uncertain the rest is") {
+  Recorded run;
+  auto stages = run.record.stages();
   CHECK(stages[0].top[0].id == 0);
   CHECK(stages[0].top[0].p == Approx(0.5)); // e^0 of 1 + 1
   CHECK(stages[1].top[0].id == 1);
@@ -41,14 +54,19 @@ TEST_CASE("the record shows each stage") {
   CHECK(stages[5].top[1].p == Approx(3 / 7.0));
   double h = -(4 / 7.0) * std::log2(4 / 7.0) - (3 / 7.0) * std::log2(3 / 7.0);
   CHECK(stages[6].entropyBits == Approx(h));
-  CHECK(stages[7].top.size() == 1);
-  CHECK(stages[7].top[0].id == token);
+}
+
+TEST_CASE("the record names the stage that removed a token") {
+  Recorded run;
+  const SampleRecord &record = run.record;
+  CHECK(record.stages()[7].top.size() == 1);
+  CHECK(record.stages()[7].top[0].id == run.token);
   CHECK(record.cutBy(5) == 3);
   CHECK(record.cutBy(0) == 3);
   CHECK(record.cutBy(3) == 5);
   CHECK(record.cutBy(4) == 5);
-  CHECK(record.cutBy(token) == SampleRecord::survived);
-  CHECK(record.cutBy(3 - token) == 7);
+  CHECK(record.cutBy(run.token) == SampleRecord::survived);
+  CHECK(record.cutBy(3 - run.token) == 7);
   CHECK(record.draw() >= 0);
   CHECK(record.draw() < 1);
 }
