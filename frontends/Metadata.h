@@ -18,6 +18,9 @@ public:
 
   llvm::StringRef arch() const { return archName; }
   bool has(llvm::StringRef key) const { return bool(find(key)); }
+  bool isArray(llvm::StringRef key) const {
+    return llvm::isa_and_nonnull<mlir::ArrayAttr>(find(key));
+  }
 
   /// A required integer in [low, high], of any integer type.
   int64_t integer(llvm::StringRef key, int64_t low, int64_t high);

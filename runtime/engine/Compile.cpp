@@ -13,6 +13,13 @@ namespace vetro {
 
 func::FuncOp Graph::forward() const { return (*module).lookupSymbol<func::FuncOp>("forward"); }
 
+uint32_t contextLength(const gguf::File &file) {
+  const gguf::Value *arch = file.find("general.architecture");
+  std::string prefix = arch && arch->asString() ? arch->asString()->str() : "";
+  const gguf::Value *n = file.find(prefix + ".context_length");
+  return n ? uint32_t(n->asUInt().value_or(0)) : 0;
+}
+
 llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options) {
   Graph graph;
   graph.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
@@ -24,6 +31,7 @@ llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions
   if (!report)
     return llvm::createStringError(file.path() + ": " + llvm::toString(report.takeError()));
   graph.report = std::move(*report);
+  graph.nCtxTrain = contextLength(file);
   return graph;
 }
 

@@ -15,9 +15,13 @@ struct Graph {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   GraphReport report;
+  uint32_t nCtxTrain = 0; ///< the model's context length
 
   mlir::func::FuncOp forward() const;
 };
+
+/// The context length that the file's metadata gives; 0 where it gives none.
+uint32_t contextLength(const gguf::File &file);
 
 /// Level 1: what the frontend built.
 llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options);

@@ -32,4 +32,8 @@ public:
   virtual void truncate(uint32_t sequence, uint32_t length) = 0;
 };
 
+/// What decode() refuses: see there.
+llvm::Error checkBatch(llvm::ArrayRef<BatchToken> batch, const Evaluator &evaluator,
+                       uint64_t nVocab, uint32_t nSequences);
+
 } // namespace vetro

@@ -36,11 +36,7 @@ llvm::Expected<std::shared_ptr<Model>> Model::load(ModelOptions options) {
 }
 
 llvm::Error Model::compile() {
-  const gguf::Value *arch = gguf->find("general.architecture");
-  std::string prefix = arch && arch->asString() ? arch->asString()->str() : "";
-  if (const gguf::Value *n = gguf->find(prefix + ".context_length"))
-    nCtxTrain = uint32_t(n->asUInt().value_or(0));
-
+  nCtxTrain = contextLength(*gguf);
   ObjectCache cache(opts.cacheDir);
   std::string key = ObjectCache::key(cacheDescription(*gguf, opts));
   std::optional<CacheEntry> entry = cache.find(key);

@@ -33,25 +33,6 @@ llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const M
   return s;
 }
 
-llvm::Error Session::check(llvm::ArrayRef<BatchToken> tokens) const {
-  int32_t nVocab = int32_t(owner->plan().nVocab);
-  for (const BatchToken &t : tokens) {
-    if (t.id < 0 || t.id >= nVocab)
-      return llvm::createStringError("token id %d is outside the vocabulary of %d", t.id, nVocab);
-    if (t.sequence >= cache.nSequences())
-      return llvm::createStringError("sequence %u is unknown; the session holds %u", t.sequence,
-                                     cache.nSequences());
-  }
-  for (uint32_t s = 0; s < cache.nSequences(); ++s) {
-    size_t added = llvm::count_if(tokens, [&](const BatchToken &t) { return t.sequence == s; });
-    if (cache.length(s) + added > cache.nCtx())
-      return llvm::createStringError("the context is full: %u positions, %zu more asked; use a "
-                                     "larger context (-c)",
-                                     cache.length(s), added);
-  }
-  return llvm::Error::success();
-}
-
 /// Fills the micro-batch that starts at token `begin`; returns its end.
 size_t Session::fill(llvm::ArrayRef<BatchToken> all, size_t begin) {
   batch.nTokens = batch.nOutputs = 0;
@@ -74,7 +55,7 @@ size_t Session::fill(llvm::ArrayRef<BatchToken> all, size_t begin) {
 
 llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,
                             llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
-  if (llvm::Error error = check(all))
+  if (llvm::Error error = checkBatch(all, *this, owner->plan().nVocab, cache.nSequences()))
     return error;
   size_t nVocab = owner->plan().nVocab;
   for (size_t begin = 0; begin < all.size();) {

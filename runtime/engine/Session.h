@@ -27,7 +27,6 @@ public:
 
 private:
   explicit Session(std::shared_ptr<const Model> model) : owner(std::move(model)) {}
-  llvm::Error check(llvm::ArrayRef<BatchToken> batch) const;
   size_t fill(llvm::ArrayRef<BatchToken> batch, size_t begin);
 
   std::shared_ptr<const Model> owner;

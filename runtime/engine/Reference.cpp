@@ -1,0 +1,114 @@
+// The interpreter as an evaluator.
+#include "runtime/engine/Reference.h"
+#include "runtime/abi/Dequantize.h"
+#include "runtime/abi/Float.h"
+#include "runtime/memory/Signals.h"
+
+#include <atomic>
+
+namespace vetro {
+
+void FileWeights::readRow(llvm::StringRef name, int64_t row, float *out) const {
+  const gguf::TensorInfo &t = *file.findTensor(name);
+  uint64_t width = t.ne[0];
+  dequantizeRow(t.format, file.data(t).data() + row * rowBytes(t.format, width), width, out);
+}
+
+FloatState::FloatState(mlir::ModuleOp module, uint32_t slots) {
+  for (auto symbol : module.getOps<ir::StateOp>()) {
+    auto type = mlir::cast<ir::StateType>(symbol.getType());
+    items[symbol.getSymName()] = {type.getElement().isF16(),
+                                  std::vector<float>(slots * type.getHeads() * type.getHeadDim())};
+  }
+}
+
+void FloatState::store(llvm::StringRef state, int32_t slot, const float *x, int64_t n) {
+  Item &item = items.find(state)->second;
+  for (int64_t i = 0; i < n; ++i)
+    item.data[slot * n + i] = item.half ? f16ToFloat(floatToF16(x[i])) : x[i];
+}
+
+void FloatState::load(llvm::StringRef state, int32_t slot, float *out, int64_t n) const {
+  const Item &item = items.find(state)->second;
+  std::copy_n(item.data.data() + slot * n, n, out);
+}
+
+llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions &options,
+                                                             const SessionOptions &session) {
+  std::unique_ptr<Reference> r(new Reference());
+  auto file = gguf::File::open(options.path, options.open);
+  if (!file)
+    return file.takeError();
+  r->file = std::move(*file);
+  auto tokenizer = loadTokenizer(*r->file);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  r->vocab = std::move(*tokenizer);
+  auto pool = ThreadPool::create({options.nThreads, options.pin});
+  if (!pool)
+    return pool.takeError();
+  r->pool = std::move(*pool);
+  auto graph = buildModelGraph(*r->file, options);
+  if (!graph)
+    return graph.takeError();
+  r->built = std::move(*graph);
+  r->context = session.nCtx;
+  if (r->built.nCtxTrain && r->context > r->built.nCtxTrain)
+    r->context = r->built.nCtxTrain;
+  r->lengths.assign(session.nSequences, 0);
+  r->weights = std::make_unique<FileWeights>(*r->file);
+  r->state = std::make_unique<FloatState>(*r->built.module, r->context * session.nSequences);
+  Reference *self = r.get();
+  r->interpreterOptions.parallelFor = [self](int64_t n, llvm::function_ref<void(int64_t)> fn) {
+    self->pool->run([&](unsigned t) {
+      for (int64_t i = n * t / self->pool->size(); i < n * (t + 1) / self->pool->size(); ++i)
+        fn(i);
+    });
+  };
+  return r;
+}
+
+/// The graph's inputs for this batch, in the order of planInputs; appends to the sequences.
+std::vector<ref::Tensor> Reference::inputs(llvm::ArrayRef<BatchToken> batch) {
+  std::vector<int32_t> tokens, positions, sequences, slots, outputs, cells, cellPos, cellSeq;
+  for (const BatchToken &t : batch) {
+    uint32_t position = lengths[t.sequence]++;
+    if (t.output)
+      outputs.push_back(int32_t(tokens.size()));
+    tokens.push_back(t.id);
+    positions.push_back(int32_t(position));
+    sequences.push_back(int32_t(t.sequence));
+    slots.push_back(int32_t(t.sequence * context + position));
+  }
+  for (uint32_t s = 0; s < lengths.size(); ++s)
+    for (uint32_t p = 0; llvm::is_contained(sequences, int32_t(s)) && p < lengths[s]; ++p) {
+      cells.push_back(int32_t(s * context + p));
+      cellPos.push_back(int32_t(p));
+      cellSeq.push_back(int32_t(s));
+    }
+  std::vector<ref::Tensor> result;
+  for (const auto *ids :
+       {&tokens, &positions, &sequences, &slots, &outputs, &cells, &cellPos, &cellSeq})
+    result.push_back(ref::Tensor::ofIds(*ids));
+  return result;
+}
+
+llvm::Error
+Reference::decode(llvm::ArrayRef<BatchToken> batch,
+                  llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
+  if (llvm::Error error = checkBatch(batch, *this, vocab->nTokens(), lengths.size()))
+    return error;
+  auto results = ref::interpret(built.forward(), inputs(batch), *weights, *state, interpreterOptions);
+  if (!results)
+    return results.takeError();
+  if (mappedFileFault())
+    return llvm::createStringError(file->path() + ": the file was cut while it was read");
+  const ref::Tensor &logits = results->front();
+  int64_t row = 0;
+  for (size_t i = 0; i < batch.size(); ++i)
+    if (batch[i].output)
+      onLogits(i, {logits.row(row++), size_t(logits.dim(-1))});
+  return llvm::Error::success();
+}
+
+} // namespace vetro
