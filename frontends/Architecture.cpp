@@ -40,9 +40,9 @@ llvm::Expected<GraphReport> buildGraph(ModuleOp module, const GraphOptions &opti
   std::string found;
   llvm::raw_string_ostream out(found);
   llvm::printEscapedString(metadata.arch(), out);
-  return llvm::createStringError(
-      "unknown model architecture '%s'; known: %s; docs/adding-an-architecture.md shows how to add one",
-      found.c_str(), llvm::join(architectureNames(), ", ").c_str());
+  return llvm::createStringError("unknown model architecture '%s'; known: %s; "
+                                 "docs/adding-an-architecture.md shows how to add one",
+                                 found.c_str(), llvm::join(architectureNames(), ", ").c_str());
 }
 
 } // namespace vetro

@@ -9,9 +9,9 @@ namespace vetro {
 static constexpr int64_t dyn = ShapedType::kDynamic;
 
 /// Names of the graph's inputs, in order; the runtime fills them by these names.
-static constexpr llvm::StringLiteral inputNames[] = {
-    "tokens", "positions", "sequences", "slots", "outputs", "cells", "cell_positions",
-    "cell_sequences"};
+static constexpr llvm::StringLiteral inputNames[] = {"tokens",         "positions",     "sequences",
+                                                     "slots",          "outputs",       "cells",
+                                                     "cell_positions", "cell_sequences"};
 
 Blocks::Blocks(ModuleOp module, Metadata &metadata, StringRef kvType)
     : module(module), meta(metadata), b(module.getContext()), symbols(module) {
@@ -45,9 +45,7 @@ std::string Blocks::layerName(int layer, const Twine &suffix) {
   return ("blk." + Twine(layer) + "." + suffix).str();
 }
 
-Location Blocks::loc(const Twine &name) {
-  return ir::nameLoc(b.getContext(), name.str());
-}
+Location Blocks::loc(const Twine &name) { return ir::nameLoc(b.getContext(), name.str()); }
 
 RankedTensorType Blocks::tensor(ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, b.getF32Type());
@@ -55,7 +53,9 @@ RankedTensorType Blocks::tensor(ArrayRef<int64_t> shape) {
 
 // ---- weights ----
 
-bool Blocks::hasWeight(StringRef name) const { return symbols.lookup<ir::WeightOp>(name) != nullptr; }
+bool Blocks::hasWeight(StringRef name) const {
+  return symbols.lookup<ir::WeightOp>(name) != nullptr;
+}
 
 int64_t Blocks::rowsOf(StringRef name) {
   if (auto weight = symbols.lookup<ir::WeightOp>(name))
@@ -123,8 +123,8 @@ Value Blocks::softcap(Value x, float cap, const Twine &name) {
 
 Value Blocks::embed(int64_t nVocab, int64_t nEmbd, float s) {
   Value table = weight("token_embd.weight", {nVocab, nEmbd});
-  Value x = ir::GatherRowsOp::create(b, loc(s == 1 ? "embed" : ""), tensor({dyn, nEmbd}), table,
-                                     arg(0));
+  Value x =
+      ir::GatherRowsOp::create(b, loc(s == 1 ? "embed" : ""), tensor({dyn, nEmbd}), table, arg(0));
   return s == 1 ? x : scale(x, s, "embed");
 }
 
@@ -175,10 +175,8 @@ Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpe
   ir::KvStoreOp::create(b, loc(""), kState, k, arg(3));
   ir::KvStoreOp::create(b, loc(""), vState, v, arg(3));
   auto cells = tensor({dyn, kvHeads, d});
-  Value keys =
-      ir::KvLoadOp::create(b, loc(layerName(layer, "k_cache")), cells, kState, arg(5));
-  Value values =
-      ir::KvLoadOp::create(b, loc(layerName(layer, "v_cache")), cells, vState, arg(5));
+  Value keys = ir::KvLoadOp::create(b, loc(layerName(layer, "k_cache")), cells, kState, arg(5));
+  Value values = ir::KvLoadOp::create(b, loc(layerName(layer, "v_cache")), cells, vState, arg(5));
 
   auto scoresType = tensor({heads, dyn, dyn});
   Value s = ir::BmmOp::create(b, loc(""), scoresType, transpose(q, {1, 0, 2}),
@@ -189,10 +187,10 @@ Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpe
     s = softcap(s, spec.softcap, scores);
   Value mask = ir::AttnMaskOp::create(b, loc(""), tensor({dyn, dyn}), positions(), arg(2), arg(6),
                                       arg(7), spec.window);
-  Value probs = ir::SoftmaxOp::create(b, loc(layerName(layer, "attn_probs")), scoresType,
-                                      add(s, mask, ""));
-  Value ctx = ir::BmmOp::create(b, loc(""), tensor({heads, dyn, d}), probs,
-                                transpose(values, {1, 2, 0}));
+  Value probs =
+      ir::SoftmaxOp::create(b, loc(layerName(layer, "attn_probs")), scoresType, add(s, mask, ""));
+  Value ctx =
+      ir::BmmOp::create(b, loc(""), tensor({heads, dyn, d}), probs, transpose(values, {1, 2, 0}));
   return ir::ReshapeOp::create(b, loc(layerName(layer, "attn_ctx")), tensor({dyn, heads * d}),
                                transpose(ctx, {1, 0, 2}));
 }
@@ -215,7 +213,8 @@ void Blocks::head(Value x, int64_t nVocab, float eps, float cap) {
   Value n = rmsNorm(rows, "output_norm", eps, "final_norm");
   StringRef table = hasWeight("output.weight") ? "output.weight" : "token_embd.weight";
   Value w = weight(table, {nVocab, nEmbd});
-  Value logits = ir::MatmulOp::create(b, loc(cap == 0 ? "logits" : ""), tensor({dyn, nVocab}), n, w);
+  Value logits =
+      ir::MatmulOp::create(b, loc(cap == 0 ? "logits" : ""), tensor({dyn, nVocab}), n, w);
   if (cap != 0)
     logits = softcap(logits, cap, "logits");
   func::ReturnOp::create(b, loc(""), logits);

@@ -51,7 +51,7 @@ int64_t Metadata::check(StringRef key, Attribute value, int64_t low, int64_t hig
     fail(key, found, range());
     return low;
   }
-  int64_t v = integer.getType().isSignedInteger() ? integer.getSInt()
+  int64_t v = integer.getType().isSignedInteger()     ? integer.getSInt()
               : integer.getType().isUnsignedInteger() ? int64_t(integer.getUInt())
                                                       : integer.getInt();
   if (v < low || v > high) {

@@ -21,9 +21,9 @@ struct FuseRMSNormPass : impl::FuseRMSNormBase<FuseRMSNormPass> {
     if (ir::shapeOf(mul.getB()).getRank() != 1)
       return sites.refused(mul, "the factor is no vector");
     OpBuilder b(mul);
-    auto fused = ir::RMSNormMulOp::create(
-        b, ir::fusedNameLoc(ir::nameOf(mul), {norm, mul}), mul.getType(), norm.getX(), mul.getB(),
-        norm.getEpsAttr(), namesOf({mul.getOperation()}));
+    auto fused = ir::RMSNormMulOp::create(b, ir::fusedNameLoc(ir::nameOf(mul), {norm, mul}),
+                                          mul.getType(), norm.getX(), mul.getB(), norm.getEpsAttr(),
+                                          namesOf({mul.getOperation()}));
     replace(mul, fused->getResults(), {norm});
     sites.fired(fused, "rms_norm, mul -> rms_norm_mul");
   }
@@ -33,9 +33,9 @@ struct FuseRMSNormPass : impl::FuseRMSNormBase<FuseRMSNormPass> {
     if (!norm || ir::shapeOf(norm.getX()).getRank() != 2 || !sites.enabled(add))
       return;
     OpBuilder b(add);
-    auto fused = ir::RMSNormMulAddOp::create(
-        b, ir::fusedNameLoc(ir::nameOf(add), {norm, add}), add.getType(), norm.getX(), norm.getW(),
-        add.getB(), norm.getEpsAttr(), norm.getNamesAttr());
+    auto fused = ir::RMSNormMulAddOp::create(b, ir::fusedNameLoc(ir::nameOf(add), {norm, add}),
+                                             add.getType(), norm.getX(), norm.getW(), add.getB(),
+                                             norm.getEpsAttr(), norm.getNamesAttr());
     replace(add, fused->getResults(), {norm});
     sites.fired(fused, "rms_norm_mul, add -> rms_norm_mul_add");
   }

@@ -1,6 +1,6 @@
 // The passes in order, and how one is switched off.
-#include "passes/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -24,11 +24,11 @@ std::unique_ptr<Pass> create(ArrayRef<std::string> disable, bool explain) {
 
 #define VT_PASS(flag, Name) {flag, create<Name##Options, create##Name>}
 constexpr Entry entries[] = {
-    VT_PASS("fuse-rms-norm", FuseRMSNorm),   VT_PASS("fuse-qkv", FuseQkv),
-    VT_PASS("fuse-rope", FuseRope),          VT_PASS("fuse-attention", FuseAttention),
-    VT_PASS("fuse-glu", FuseGlu),            VT_PASS("fuse-residual", FuseResidual),
-    VT_PASS("fuse-head", FuseHead),          VT_PASS("select-kernels", SelectKernels),
-    VT_PASS("plan-memory", PlanMemory),      VT_PASS("schedule", Schedule),
+    VT_PASS("fuse-rms-norm", FuseRMSNorm), VT_PASS("fuse-qkv", FuseQkv),
+    VT_PASS("fuse-rope", FuseRope),        VT_PASS("fuse-attention", FuseAttention),
+    VT_PASS("fuse-glu", FuseGlu),          VT_PASS("fuse-residual", FuseResidual),
+    VT_PASS("fuse-head", FuseHead),        VT_PASS("select-kernels", SelectKernels),
+    VT_PASS("plan-memory", PlanMemory),    VT_PASS("schedule", Schedule),
 };
 #undef VT_PASS
 

@@ -37,8 +37,7 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
 
   static bool wantsRecord(Operation *op, Value x) {
     SmallVector<Value> weights = weightsOf(op);
-    return !weights.empty() && op->getOperand(0) == x &&
-           llvm::count(op->getOperands(), x) == 1 &&
+    return !weights.empty() && op->getOperand(0) == x && llvm::count(op->getOperands(), x) == 1 &&
            activationFor(ir::storageFormat(weights[0])) == "a8";
   }
 

@@ -52,6 +52,7 @@ template <typename OpT> OpT onlyFor(mlir::Value v) {
 mlir::ArrayAttr namesOf(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// Replaces the results of `old` and erases it and each of `inner` (given from last to first).
-void replace(mlir::Operation *old, mlir::ValueRange values, llvm::ArrayRef<mlir::Operation *> inner);
+void replace(mlir::Operation *old, mlir::ValueRange values,
+             llvm::ArrayRef<mlir::Operation *> inner);
 
 } // namespace vetro

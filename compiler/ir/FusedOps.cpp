@@ -34,8 +34,8 @@ public:
 
   /// x @ w.T under the next name.
   Value matmul(Value x, Value w) {
-    auto type = RankedTensorType::get({shapeOf(x).getDimSize(0), shapeOf(w).getDimSize(0)},
-                                      b.getF32Type());
+    auto type =
+        RankedTensorType::get({shapeOf(x).getDimSize(0), shapeOf(w).getDimSize(0)}, b.getF32Type());
     return MatmulOp::create(b, loc(), type, x, w);
   }
 
@@ -157,7 +157,9 @@ SmallVector<Value> AttentionOp::expand(OpBuilder &b, ValueRange in) {
   auto vState = cast<StateType>(getVState().getType());
   int64_t heads = shapeOf(q).getDimSize(1), dyn = ShapedType::kDynamic;
   int64_t tokens = shapeOf(q).getDimSize(0);
-  auto tensor = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, b.getF32Type()); };
+  auto tensor = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, b.getF32Type());
+  };
   auto permute = [&](Value v, ArrayRef<int64_t> perm) -> Value {
     SmallVector<int64_t> shape;
     for (int64_t axis : perm)
@@ -192,7 +194,7 @@ LogicalResult AttentionOp::verify() {
   auto k = cast<StateType>(getKState().getType());
   RankedTensorType q = shapeOf(getQ());
   if (q.getRank() != 3 || q.getDimSize(1) % k.getHeads() != 0 || q.getDimSize(2) != k.getHeadDim())
-    return emitOpError("q must be [T, multiple of ") << k.getHeads() << ", " << k.getHeadDim()
-                                                      << "], found " << q;
+    return emitOpError("q must be [T, multiple of ")
+           << k.getHeads() << ", " << k.getHeadDim() << "], found " << q;
   return success();
 }

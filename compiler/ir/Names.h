@@ -19,5 +19,4 @@ llvm::StringRef nameOf(mlir::Operation *op);
 /// The layer in "blk.N...."; -1 where the name has none.
 int layerOf(llvm::StringRef name);
 
-
 } // namespace vetro::ir

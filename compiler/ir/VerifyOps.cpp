@@ -1,6 +1,6 @@
 // What the verifiers of level 1 refuse: shapes that do not fit, attributes out of range.
-#include "compiler/ir/Vetro.h"
 #include "compiler/ir/Shapes.h"
+#include "compiler/ir/Vetro.h"
 
 using namespace mlir;
 using namespace vetro::ir;
@@ -32,8 +32,8 @@ LogicalResult BmmOp::verify() {
   if (a.getRank() != 3 || b.getRank() != 3 || y.getRank() != 3)
     return emitOpError("a, b and result must have rank 3");
   if (b.getDimSize(0) <= 0 || a.getDimSize(0) % b.getDimSize(0) != 0)
-    return emitOpError("groups of a (") << a.getDimSize(0) << ") must be a multiple of those of b ("
-                                        << b.getDimSize(0) << ")";
+    return emitOpError("groups of a (")
+           << a.getDimSize(0) << ") must be a multiple of those of b (" << b.getDimSize(0) << ")";
   if (!sameDim(a.getDimSize(2), b.getDimSize(2)))
     return emitOpError("a has rows of ") << a.getDimSize(2) << ", b of " << b.getDimSize(2);
   if (!sameDim(y.getDimSize(0), a.getDimSize(0)) || !sameDim(y.getDimSize(1), a.getDimSize(1)) ||
@@ -109,9 +109,9 @@ LogicalResult RopeTableOp::verify() {
   return verifyRope(*this, getNDims(), getNDims(), getBase().convertToDouble());
 }
 
-static constexpr llvm::StringLiteral unaryKinds[] = {
-    "silu", "gelu",    "gelu_erf", "gelu_quick", "relu", "sqr",
-    "sqrt", "sigmoid", "tanh",     "softplus",   "exp",  "neg"};
+static constexpr llvm::StringLiteral unaryKinds[] = {"silu", "gelu",     "gelu_erf", "gelu_quick",
+                                                     "relu", "sqr",      "sqrt",     "sigmoid",
+                                                     "tanh", "softplus", "exp",      "neg"};
 LogicalResult vetro::ir::verifyUnaryKind(Operation *op, StringRef kind) {
   if (!llvm::is_contained(unaryKinds, kind))
     return op->emitOpError("unknown function '") << kind << "'";
@@ -193,8 +193,8 @@ LogicalResult ConcatOp::verify() {
   if (axis < 0 || axis >= a.getRank() || a.getRank() != b.getRank() || a.getRank() != y.getRank())
     return emitOpError("ranks differ, or axis outside a");
   for (int64_t i = 0; i < a.getRank(); ++i)
-    if (i != axis && (!sameDim(a.getDimSize(i), b.getDimSize(i)) ||
-                      !sameDim(a.getDimSize(i), y.getDimSize(i))))
+    if (i != axis &&
+        (!sameDim(a.getDimSize(i), b.getDimSize(i)) || !sameDim(a.getDimSize(i), y.getDimSize(i))))
       return emitOpError("axis ") << i << " differs";
   if (y.getDimSize(axis) != a.getDimSize(axis) + b.getDimSize(axis))
     return emitOpError("result axis must be the sum of both");

@@ -8,7 +8,9 @@ using namespace mlir;
 
 namespace vetro {
 
-static StringRef elementName(ir::StateType type) { return type.getElement().isF16() ? "f16" : "f32"; }
+static StringRef elementName(ir::StateType type) {
+  return type.getElement().isF16() ? "f16" : "f32";
+}
 
 StringRef stateKind(Value state) {
   auto get = state.getDefiningOp<ir::GetStateOp>();

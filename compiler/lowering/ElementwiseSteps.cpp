@@ -72,7 +72,8 @@ static void emitMap(StepBuilder &s, Operation *op, llvm::function_ref<Value(Valu
   s.loop(s.begin(), s.end(), 1, [&](Value row) {
     Value offset = s.mul(row, s.i64(n));
     Value xRow = s.at(x, offset), yRow = s.at(y, offset);
-    s.vectors(n, 16, [&](Value i, int lanes) { s.store(f(s.load(xRow, i, lanes), lanes), yRow, i); });
+    s.vectors(n, 16,
+              [&](Value i, int lanes) { s.store(f(s.load(xRow, i, lanes), lanes), yRow, i); });
   });
 }
 static void emitScale(StepBuilder &s, Operation *op) {

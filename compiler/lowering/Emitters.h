@@ -1,4 +1,5 @@
-// One emitter an op: how its step is written, what a unit of its work is, how much scratch it needs.
+// One emitter an op: how its step is written, what a unit of its work is, how much scratch it
+// needs.
 #pragma once
 
 #include "compiler/ir/Extents.h"

@@ -10,8 +10,8 @@ using namespace mlir;
 namespace vetro {
 
 const Emitter *emitterFor(Operation *op) {
-  for (EmitterTable table : {normEmitters(), matmulEmitters(), ropeEmitters(), cacheEmitters(),
-                             elementwiseEmitters()})
+  for (EmitterTable table :
+       {normEmitters(), matmulEmitters(), ropeEmitters(), cacheEmitters(), elementwiseEmitters()})
     for (const auto &[name, emitter] : table)
       if (op->getName().getStringRef() == name)
         return &emitter;
@@ -77,8 +77,8 @@ void Lowering::addSymbols() {
         format = info.format;
     uint64_t width = type.getShape().back();
     weights[weight.getSymName()] = plan.weights.size();
-    plan.weights.push_back({weight.getSymName().str(), format, layout.str(),
-                            type.getNumElements() / width, width});
+    plan.weights.push_back(
+        {weight.getSymName().str(), format, layout.str(), type.getNumElements() / width, width});
   }
   for (auto state : graph.getOps<ir::StateOp>()) {
     auto type = cast<ir::StateType>(state.getType());
@@ -125,8 +125,7 @@ void Lowering::growBuffer(Value v) {
 void Lowering::addValue(StringRef name, Value v, uint32_t step, uint32_t operand) {
   PlanExtent rows = toPlan(rowCount(v));
   plan.values.push_back({name.str(), step, operand, rows,
-                         uint64_t(ir::shapeOf(v).getShape().back()),
-                         ir::storageFormat(v).str()});
+                         uint64_t(ir::shapeOf(v).getShape().back()), ir::storageFormat(v).str()});
 }
 
 /// The names of the op's results: its own, and for several results its inner names.
@@ -142,9 +141,9 @@ void Lowering::addValues(Operation *op) {
 llvm::Error Lowering::addStep(Operation *op) {
   const Emitter *emitter = emitterFor(op);
   if (!emitter)
-    return llvm::createStringError(
-        "'%s' (%s) cannot run alone; leave on the pass that fuses it",
-        op->getName().getStringRef().str().c_str(), ir::nameOf(op).str().c_str());
+    return llvm::createStringError("'%s' (%s) cannot run alone; leave on the pass that fuses it",
+                                   op->getName().getStringRef().str().c_str(),
+                                   ir::nameOf(op).str().c_str());
   PlanStep step;
   step.name = ir::nameOf(op).str();
   step.op = op->getName().stripDialect().str();

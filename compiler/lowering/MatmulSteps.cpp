@@ -6,9 +6,7 @@ using namespace mlir;
 
 namespace vetro {
 
-static int64_t tilesOf(Value w) {
-  return (ir::shapeOf(w).getDimSize(0) + tileRows - 1) / tileRows;
-}
+static int64_t tilesOf(Value w) { return (ir::shapeOf(w).getDimSize(0) + tileRows - 1) / tileRows; }
 
 /// Bytes per row of x in memory.
 static int64_t rowStride(Value x) {

@@ -94,7 +94,8 @@ template <typename OpT> struct Operands {
 /// A unit is one head of one token.
 static void emitNormRope(StepBuilder &s, Operation *op) {
   auto rope = cast<ir::NormRopeOp>(op);
-  int64_t heads = ir::shapeOf(rope.getX()).getDimSize(1), d = ir::shapeOf(rope.getX()).getDimSize(2);
+  int64_t heads = ir::shapeOf(rope.getX()).getDimSize(1),
+          d = ir::shapeOf(rope.getX()).getDimSize(2);
   Operands<ir::NormRopeOp> in(s, rope);
   Value y = s.operand(op->getNumOperands()), normed = s.scratch();
   s.loop(s.begin(), s.end(), 1, [&](Value unit) {
@@ -110,7 +111,8 @@ static ir::Extent headScratch(Operation *op) {
 /// A unit is one token: its heads are rotated into scratch, then stored.
 static void emitNormRopeStore(StepBuilder &s, Operation *op) {
   auto rope = cast<ir::NormRopeStoreOp>(op);
-  int64_t heads = ir::shapeOf(rope.getX()).getDimSize(1), d = ir::shapeOf(rope.getX()).getDimSize(2);
+  int64_t heads = ir::shapeOf(rope.getX()).getDimSize(1),
+          d = ir::shapeOf(rope.getX()).getDimSize(2);
   Operands<ir::NormRopeStoreOp> in(s, rope);
   Value rotated = s.scratch(), normed = s.at(rotated, s.i64(heads * d));
   Value state = s.operand(op->getNumOperands() - 2);
@@ -120,7 +122,8 @@ static void emitNormRopeStore(StepBuilder &s, Operation *op) {
       Value x = s.at(in.x, s.add(s.mul(t, s.i64(heads * d)), within));
       emitHead(s, rope, x, in.w, in.table, t, normed, s.at(rotated, within));
     });
-    s.call(storeKernel(rope.getState()), {state, s.batch(), s.toI32(t), s.i32(heads), s.i32(d), rotated});
+    s.call(storeKernel(rope.getState()),
+           {state, s.batch(), s.toI32(t), s.i32(heads), s.i32(d), rotated});
   });
 }
 static ir::Extent tokenUnits(Operation *op) {

@@ -17,8 +17,8 @@ StepBuilder::StepBuilder(ModuleOp module, StringRef name, Location loc)
   func = LLVM::LLVMFuncOp::create(b, loc, name, type);
   b.setInsertionPointToStart(func.addEntryBlock(b));
   operands = LLVM::LoadOp::create(b, loc, ptr(), func.getArgument(0));
-  batchPtr = LLVM::LoadOp::create(
-      b, loc, ptr(), atBytes(func.getArgument(0), i64(offsetof(VtArgs, batch))));
+  batchPtr = LLVM::LoadOp::create(b, loc, ptr(),
+                                  atBytes(func.getArgument(0), i64(offsetof(VtArgs, batch))));
   beginUnit = arith::ExtUIOp::create(b, loc, b.getI64Type(), func.getArgument(1));
   endUnit = arith::ExtUIOp::create(b, loc, b.getI64Type(), func.getArgument(2));
 }
@@ -30,8 +30,12 @@ VectorType StepBuilder::vec(int lanes) { return VectorType::get({lanes}, b.getF3
 
 // ---- numbers ----
 
-Value StepBuilder::i64(int64_t v) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); }
-Value StepBuilder::i32(int64_t v) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(v)); }
+Value StepBuilder::i64(int64_t v) {
+  return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v));
+}
+Value StepBuilder::i32(int64_t v) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(v));
+}
 Value StepBuilder::f32(float v) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(v)); }
 Value StepBuilder::add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
 Value StepBuilder::mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }

@@ -100,8 +100,7 @@ llvm::Expected<std::vector<Tensor>> interpretOp(Operation *op, ArrayRef<Tensor> 
   for (Value v : op->getOperands())
     block.addArgument(v.getType(), v.getLoc());
   Walk walk(weights, state, options);
-  for (auto [arg, v, tensor] :
-       llvm::zip_equal(block.getArguments(), op->getOperands(), operands)) {
+  for (auto [arg, v, tensor] : llvm::zip_equal(block.getArguments(), op->getOperands(), operands)) {
     if (auto get = v.getDefiningOp<ir::GetWeightOp>())
       walk.bindSymbol(arg, get.getWeight());
     else if (auto get = v.getDefiningOp<ir::GetStateOp>())

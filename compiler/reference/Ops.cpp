@@ -111,7 +111,8 @@ static Function unaryFunction(StringRef kind) {
       .Case("silu", [](float x) { return x / (1 + std::exp(-x)); })
       .Case("gelu",
             [](float x) {
-              return 0.5f * x * (1 + std::tanh(0.79788456080286535588f * x * (1 + 0.044715f * x * x)));
+              return 0.5f * x *
+                     (1 + std::tanh(0.79788456080286535588f * x * (1 + 0.044715f * x * x)));
             })
       .Case("gelu_erf", [](float x) { return 0.5f * x * (1 + std::erf(x * float(M_SQRT1_2))); })
       .Case("gelu_quick", [](float x) { return x / (1 + std::exp(-1.702f * x)); })

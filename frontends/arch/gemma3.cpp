@@ -60,8 +60,8 @@ static void build(Blocks &m) {
     q = m.rope(m.rmsNorm(q, name("attn_q_norm"), h.eps, name("q_norm")), rope, name("q_rope"));
     k = m.rope(m.rmsNorm(k, name("attn_k_norm"), h.eps, name("k_norm")), rope, name("k_rope"));
     AttentionSpec spec{h.nHead[i], h.nHeadKV[i], h.headDim, scale, 0, w.window[i]};
-    Value out = m.linear(m.attention(q, k, v, i, spec), name("attn_output"), h.nEmbd,
-                         name("attn_out"));
+    Value out =
+        m.linear(m.attention(q, k, v, i, spec), name("attn_output"), h.nEmbd, name("attn_out"));
     Value post = m.rmsNorm(out, name("post_attention_norm"), h.eps, name("attn_post_norm"));
     Value mid = m.add(post, x, name("resid_mid"));
     Value ffnNorm = m.rmsNorm(mid, name("ffn_norm"), h.eps, name("ffn_norm"));

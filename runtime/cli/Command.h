@@ -3,8 +3,8 @@
 
 #include "runtime/engine/Options.h"
 
-#include <CLI/CLI.hpp>
 #include "llvm/Support/Error.h"
+#include <CLI/CLI.hpp>
 
 namespace vetro::cli {
 
@@ -19,6 +19,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options);
 
 /// A subcommand: adds itself to the program; its callback sets `exitCode`.
 void addRun(CLI::App &program, int &exitCode);
+void addDump(CLI::App &program, int &exitCode);
 /// `vetro opt` is MLIR's optimiser driver and reads its own command line.
 int runOpt(int argc, char **argv);
 

@@ -28,8 +28,11 @@ static int run(const RunOptions &o) {
   std::vector<int32_t> prompt = o.ids;
   if (prompt.empty())
     prompt = (*model)->tokenizer().encode(o.prompt, true, false);
-  auto result = generate(**session, (*model)->tokenizer(), prompt, o.generate,
-                         [](llvm::StringRef text) { llvm::outs() << text; llvm::outs().flush(); });
+  auto result =
+      generate(**session, (*model)->tokenizer(), prompt, o.generate, [](llvm::StringRef text) {
+        llvm::outs() << text;
+        llvm::outs().flush();
+      });
   if (!result)
     return fail(result.takeError());
   llvm::outs() << "\n";
@@ -44,7 +47,8 @@ void addRun(CLI::App &program, int &exitCode) {
   command->add_option("--ids", o->ids, "the prompt as token ids")->delimiter(',');
   command->add_option("-n", o->generate.nPredict, "tokens to generate")->capture_default_str();
   command->add_option("-c", o->session.nCtx, "context length")->capture_default_str();
-  command->add_option("--ubatch", o->session.nUbatch, "tokens per micro-batch")->capture_default_str();
+  command->add_option("--ubatch", o->session.nUbatch, "tokens per micro-batch")
+      ->capture_default_str();
   command->add_option("--temp", o->generate.sampling.temperature, "temperature; 0: greedy");
   command->add_option("--seed", o->generate.sampling.seed, "seed of the sampler");
   command->add_flag("--ignore-eos", o->generate.ignoreEos, "go on past the end of generation");

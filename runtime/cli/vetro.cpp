@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
   program.require_subcommand(1);
   int exitCode = Done;
   addRun(program, exitCode);
+  addDump(program, exitCode);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -116,8 +116,7 @@ llvm::Expected<Generation> Generator::run(llvm::ArrayRef<int32_t> prompt) {
 }
 
 llvm::Expected<Generation> generate(Evaluator &evaluator, const Tokenizer &tokenizer,
-                                    llvm::ArrayRef<int32_t> prompt,
-                                    const GenerateOptions &options,
+                                    llvm::ArrayRef<int32_t> prompt, const GenerateOptions &options,
                                     llvm::function_ref<void(llvm::StringRef)> onText) {
   if (prompt.empty())
     return llvm::createStringError("the prompt has no tokens; give some text with -p or ids with "

@@ -18,8 +18,8 @@ enum class StopReason { Length, EndOfGeneration, Context, Interrupt };
 const char *stopName(StopReason reason);
 
 struct Timings {
-  double promptMs = 0;               ///< from the first token run to the first logits
-  std::vector<double> tokenMs;       ///< of each token run after the prompt
+  double promptMs = 0;         ///< from the first token run to the first logits
+  std::vector<double> tokenMs; ///< of each token run after the prompt
 };
 
 struct Generation {
@@ -32,8 +32,7 @@ struct Generation {
 /// Runs the prompt and generates. `onText` gets whole characters as they come.
 /// Errors: an empty prompt; what decoding or sampling refuses.
 llvm::Expected<Generation> generate(Evaluator &evaluator, const Tokenizer &tokenizer,
-                                    llvm::ArrayRef<int32_t> prompt,
-                                    const GenerateOptions &options,
+                                    llvm::ArrayRef<int32_t> prompt, const GenerateOptions &options,
                                     llvm::function_ref<void(llvm::StringRef)> onText);
 
 } // namespace vetro

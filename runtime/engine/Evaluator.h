@@ -19,12 +19,11 @@ class Evaluator {
 public:
   virtual ~Evaluator() = default;
 
-  /// Appends the tokens to their sequences, in order. `onLogits(i, logits)` is called for each token
-  /// i that wants them, in order; the logits are valid during the call. Errors: an id outside the
-  /// vocabulary, a sequence that is full or unknown; then nothing has run.
-  virtual llvm::Error
-  decode(llvm::ArrayRef<BatchToken> batch,
-         llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) = 0;
+  /// Appends the tokens to their sequences, in order. `onLogits(i, logits)` is called for each
+  /// token i that wants them, in order; the logits are valid during the call. Errors: an id outside
+  /// the vocabulary, a sequence that is full or unknown; then nothing has run.
+  virtual llvm::Error decode(llvm::ArrayRef<BatchToken> batch,
+                             llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) = 0;
 
   virtual uint32_t nCtx() const = 0;
   virtual uint32_t length(uint32_t sequence) const = 0;

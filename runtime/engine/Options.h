@@ -11,22 +11,22 @@ namespace vetro {
 struct ModelOptions {
   std::string path;
   gguf::OpenOptions open;
-  std::string kvType = "f16";        ///< f16 or f32
-  std::vector<std::string> disable;  ///< passes switched off: "fuse-qkv", "fuse-qkv@blk.3"
-  std::string level;                 ///< instruction set level; empty: the best this CPU runs
-  std::string cacheDir;              ///< of compiled plans; empty: none
+  std::string kvType = "f16";       ///< f16 or f32
+  std::vector<std::string> disable; ///< passes switched off: "fuse-qkv", "fuse-qkv@blk.3"
+  std::string level;                ///< instruction set level; empty: the best this CPU runs
+  std::string cacheDir;             ///< of compiled plans; empty: none
   unsigned nThreads = 1;
-  bool pin = true;                   ///< bind threads to processors
-  bool graphOnly = false;            ///< no weights, no code: inspect, graph, passes
+  bool pin = true;        ///< bind threads to processors
+  bool graphOnly = false; ///< no weights, no code: inspect, graph, passes
   std::function<void(llvm::StringRef stage, double fraction)> progress; ///< may be empty
 };
 
 /// What a session may hold.
 struct SessionOptions {
-  uint32_t nCtx = 4096;     ///< positions per sequence; capped by the model's context length
-  uint32_t nUbatch = 512;   ///< tokens per micro-batch
+  uint32_t nCtx = 4096;   ///< positions per sequence; capped by the model's context length
+  uint32_t nUbatch = 512; ///< tokens per micro-batch
   uint32_t nSequences = 1;
-  uint32_t nOutputs = 1;    ///< rows of logits per micro-batch
+  uint32_t nOutputs = 1; ///< rows of logits per micro-batch
 };
 
 } // namespace vetro

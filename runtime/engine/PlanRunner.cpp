@@ -71,8 +71,7 @@ void PlanRunner::run(const VtBatch &batch, StepObserver *observer) {
 }
 
 const float *PlanRunner::logits() const {
-  return reinterpret_cast<const float *>(arena.data() +
-                                         bufferOffsets[model->plan().logitsBuffer]);
+  return reinterpret_cast<const float *>(arena.data() + bufferOffsets[model->plan().logitsBuffer]);
 }
 
 } // namespace vetro

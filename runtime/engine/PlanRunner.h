@@ -22,7 +22,8 @@ public:
 class PlanRunner {
 public:
   /// Takes all memory that a run needs: nothing is allocated later.
-  /// `inputs`: addresses of the batch's arrays, in the order of planInputs; must outlive the runner.
+  /// `inputs`: addresses of the batch's arrays, in the order of planInputs; must outlive the
+  /// runner.
   static llvm::Expected<PlanRunner> create(const Model &model, KvCache &cache,
                                            llvm::ArrayRef<const int32_t *> inputs,
                                            uint32_t maxTokens, uint32_t maxOutputs,

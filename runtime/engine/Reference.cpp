@@ -93,12 +93,12 @@ std::vector<ref::Tensor> Reference::inputs(llvm::ArrayRef<BatchToken> batch) {
   return result;
 }
 
-llvm::Error
-Reference::decode(llvm::ArrayRef<BatchToken> batch,
-                  llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
+llvm::Error Reference::decode(llvm::ArrayRef<BatchToken> batch,
+                              llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
   if (llvm::Error error = checkBatch(batch, *this, vocab->nTokens(), lengths.size()))
     return error;
-  auto results = ref::interpret(built.forward(), inputs(batch), *weights, *state, interpreterOptions);
+  auto results =
+      ref::interpret(built.forward(), inputs(batch), *weights, *state, interpreterOptions);
   if (!results)
     return results.takeError();
   if (mappedFileFault())

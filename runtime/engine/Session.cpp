@@ -20,16 +20,27 @@ llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const M
   for (std::vector<int32_t> *array :
        {&s->tokens, &s->positions, &s->sequences, &s->slots, &s->outputs})
     array->resize(options.nUbatch);
-  const int32_t *inputs[] = {s->tokens.data(), s->positions.data(), s->sequences.data(),
-                             s->slots.data(),  s->outputs.data(),   nullptr,
-                             nullptr,          nullptr};
+  const int32_t *inputs[] = {s->tokens.data(),
+                             s->positions.data(),
+                             s->sequences.data(),
+                             s->slots.data(),
+                             s->outputs.data(),
+                             nullptr,
+                             nullptr,
+                             nullptr};
   auto plan = PlanRunner::create(*s->owner, s->cache, inputs, options.nUbatch, options.nOutputs,
                                  options.nCtx * options.nSequences);
   if (!plan)
     return plan.takeError();
   s->plan = std::move(*plan);
-  s->batch = {0, 0, s->tokens.data(), s->positions.data(), s->sequences.data(), s->outputs.data(),
-              s->cache.pages(), s->cache.maxPages()};
+  s->batch = {0,
+              0,
+              s->tokens.data(),
+              s->positions.data(),
+              s->sequences.data(),
+              s->outputs.data(),
+              s->cache.pages(),
+              s->cache.maxPages()};
   return s;
 }
 

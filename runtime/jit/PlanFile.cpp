@@ -72,22 +72,22 @@ bool fromJSON(const Value &v, PlanState &s, Path p) {
 }
 
 static Value toJSON(const PlanStep &s) {
-  return llvm::json::Object{{"name", s.name},         {"op", s.op},
-                            {"function", s.function}, {"operands", list(s.operands)},
+  return llvm::json::Object{{"name", s.name},           {"op", s.op},
+                            {"function", s.function},   {"operands", list(s.operands)},
                             {"units", toJSON(s.units)}, {"scratch", toJSON(s.scratch)},
                             {"barrier", s.barrier}};
 }
 bool fromJSON(const Value &v, PlanStep &s, Path p) {
   ObjectMapper m(v, p);
   return m && m.map("name", s.name) && m.map("op", s.op) && m.map("function", s.function) &&
-         m.map("operands", s.operands) && m.map("units", s.units) &&
-         m.map("scratch", s.scratch) && m.map("barrier", s.barrier);
+         m.map("operands", s.operands) && m.map("units", s.units) && m.map("scratch", s.scratch) &&
+         m.map("barrier", s.barrier);
 }
 
 static Value toJSON(const PlanValue &x) {
-  return llvm::json::Object{{"name", x.name},       {"step", int64_t(x.step)},
-                            {"operand", int64_t(x.operand)}, {"rows", toJSON(x.rows)},
-                            {"width", int64_t(x.width)}, {"format", x.format}};
+  return llvm::json::Object{
+      {"name", x.name},         {"step", int64_t(x.step)},   {"operand", int64_t(x.operand)},
+      {"rows", toJSON(x.rows)}, {"width", int64_t(x.width)}, {"format", x.format}};
 }
 bool fromJSON(const Value &v, PlanValue &x, Path p) {
   ObjectMapper m(v, p);
@@ -100,13 +100,11 @@ bool fromJSON(const Value &v, PlanValue &x, Path p) {
 }
 
 Value planToJson(const Plan &plan) {
-  return llvm::json::Object{{"weights", list(plan.weights)},
-                            {"states", list(plan.states)},
-                            {"buffers", list(plan.buffers)},
-                            {"steps", list(plan.steps)},
-                            {"values", list(plan.values)},
-                            {"logitsBuffer", int64_t(plan.logitsBuffer)},
-                            {"nVocab", int64_t(plan.nVocab)}};
+  return llvm::json::Object{
+      {"weights", list(plan.weights)}, {"states", list(plan.states)},
+      {"buffers", list(plan.buffers)}, {"steps", list(plan.steps)},
+      {"values", list(plan.values)},   {"logitsBuffer", int64_t(plan.logitsBuffer)},
+      {"nVocab", int64_t(plan.nVocab)}};
 }
 
 llvm::Expected<Plan> planFromJson(const Value &json) {

@@ -60,9 +60,8 @@ void KvCache::read(size_t state, uint32_t sequence, uint32_t position, float *ou
   const uint8_t *base = regions[state].data();
   for (uint32_t h = 0; h < s.heads; ++h)
     for (uint32_t d = 0; d < s.headDim; ++d) {
-      uint64_t i = s.kind == "k"
-                       ? kOffset(of, position, h, s.heads, s.headDim) + d * groupPositions
-                       : vOffset(of, position, h, s.heads, s.headDim) + d;
+      uint64_t i = s.kind == "k" ? kOffset(of, position, h, s.heads, s.headDim) + d * groupPositions
+                                 : vOffset(of, position, h, s.heads, s.headDim) + d;
       float &to = out[h * s.headDim + d];
       if (s.element == "f16")
         to = f16ToFloat(reinterpret_cast<const uint16_t *>(base)[i]);

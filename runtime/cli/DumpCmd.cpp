@@ -1,0 +1,175 @@
+// vetro dump: run a prompt once and write named values to a safetensors file.
+#include "runtime/cli/Command.h"
+#include "runtime/engine/Hooks.h"
+
+#include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace vetro::cli {
+
+namespace {
+struct DumpOptions {
+  ModelOptions model;
+  SessionOptions session;
+  std::string prompt, promptFile, positions = "all", output;
+  std::vector<int32_t> ids;
+  std::vector<std::string> hooks;
+  bool reference = false, parseSpecial = false;
+};
+
+/// Which names the globs ask for.
+class Globs {
+public:
+  static llvm::Expected<Globs> create(llvm::ArrayRef<std::string> texts) {
+    Globs globs;
+    for (const std::string &text : texts) {
+      auto pattern = llvm::GlobPattern::create(text);
+      if (!pattern)
+        return llvm::createStringError("--hooks: '%s': %s", text.c_str(),
+                                       llvm::toString(pattern.takeError()).c_str());
+      globs.patterns.push_back(std::move(*pattern));
+    }
+    return globs;
+  }
+  bool match(llvm::StringRef name) const {
+    return llvm::any_of(patterns, [&](const llvm::GlobPattern &p) { return p.match(name); });
+  }
+
+private:
+  std::vector<llvm::GlobPattern> patterns;
+};
+} // namespace
+
+static llvm::Expected<std::vector<int32_t>> promptIds(const DumpOptions &o, const Tokenizer &t) {
+  if (!o.ids.empty())
+    return o.ids;
+  std::string text = o.prompt;
+  if (!o.promptFile.empty()) {
+    auto file = llvm::MemoryBuffer::getFile(o.promptFile);
+    if (!file)
+      return llvm::createStringError(file.getError(), "%s: %s", o.promptFile.c_str(),
+                                     file.getError().message().c_str());
+    text = (*file)->getBuffer().str();
+  }
+  std::vector<int32_t> ids = t.encode(text, true, o.parseSpecial);
+  if (ids.empty())
+    return llvm::createStringError("the prompt has no tokens; give some text with -p, -f or ids "
+                                   "with --ids");
+  return ids;
+}
+
+static std::vector<BatchToken> allOutputs(llvm::ArrayRef<int32_t> ids) {
+  std::vector<BatchToken> batch;
+  for (int32_t id : ids)
+    batch.push_back({id, 0, true});
+  return batch;
+}
+
+static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Globs &globs) {
+  auto model = Model::load(o.model);
+  if (!model)
+    return model.takeError();
+  auto ids = promptIds(o, (*model)->tokenizer());
+  if (!ids)
+    return ids.takeError();
+  auto hooks = HookRecorder::list(**model);
+  if (!hooks)
+    return hooks.takeError();
+  llvm::erase_if(*hooks, [&](const Hook &h) { return !globs.match(h.name); });
+  auto recorder = HookRecorder::create(**model, *hooks);
+  if (!recorder)
+    return recorder.takeError();
+  o.session.nOutputs = o.session.nUbatch;
+  auto session = Session::create(*model, o.session);
+  if (!session)
+    return session.takeError();
+  (*session)->observe(recorder->get());
+  if (llvm::Error error = (*session)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
+    return std::move(error);
+  return (*recorder)->values(**session);
+}
+
+static llvm::Expected<std::vector<HookValue>> dumpReference(DumpOptions &o, const Globs &globs) {
+  auto reference = Reference::create(o.model, o.session);
+  if (!reference)
+    return reference.takeError();
+  auto ids = promptIds(o, (*reference)->tokenizer());
+  if (!ids)
+    return ids.takeError();
+  std::vector<HookValue> values;
+  llvm::StringMap<size_t> index;
+  (*reference)->interpreterOptions.onValue = [&](mlir::Operation *op, unsigned,
+                                                 const ref::Tensor &t) {
+    llvm::StringRef name = ir::nameOf(op);
+    if (!globs.match(name))
+      return;
+    auto [it, fresh] = index.try_emplace(name, values.size());
+    if (fresh)
+      values.emplace_back();
+    values[it->second] = {dumpLayout(name, t), "reference"};
+  };
+  if (llvm::Error error =
+          (*reference)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
+    return std::move(error);
+  return values;
+}
+
+/// Keeps the last row of a value whose first axis counts tokens.
+static void keepLast(NamedTensor &t) {
+  llvm::StringRef name = t.name;
+  if (name.ends_with("k_cache") || name.ends_with("v_cache"))
+    return;
+  size_t row = t.data.size() / t.shape[0];
+  t.data.erase(t.data.begin(), t.data.end() - row);
+  t.shape[0] = 1;
+}
+
+static int dump(DumpOptions &o) {
+  auto globs = Globs::create(o.hooks);
+  if (!globs)
+    return fail(globs.takeError());
+  auto values = o.reference ? dumpReference(o, *globs) : dumpRun(o, *globs);
+  if (!values)
+    return fail(values.takeError());
+  if (values->empty())
+    return fail(llvm::createStringError("--hooks: no value has such a name; `vetro graph` and "
+                                        "docs/tensor-names.md show them"));
+  std::vector<NamedTensor> tensors;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  for (HookValue &v : *values) {
+    if (o.positions == "last")
+      keepLast(v.tensor);
+    metadata.push_back({"label:" + v.tensor.name, v.label});
+    tensors.push_back(std::move(v.tensor));
+  }
+  if (llvm::Error error = writeSafetensors(o.output, tensors, metadata))
+    return fail(std::move(error));
+  return Done;
+}
+
+void addDump(CLI::App &program, int &exitCode) {
+  auto o = std::make_shared<DumpOptions>();
+  CLI::App *c = program.add_subcommand("dump", "write named values of a run to a safetensors file");
+  addModelOptions(*c, o->model);
+  auto *prompt = c->add_option_group("prompt", "exactly one of these");
+  prompt->add_option("-p,--prompt", o->prompt, "the prompt");
+  prompt->add_option("-f,--file", o->promptFile, "a file that holds the prompt");
+  prompt->add_option("--ids", o->ids, "the prompt as token ids")->delimiter(',');
+  prompt->require_option(1);
+  c->add_flag("--parse-special", o->parseSpecial, "read special tokens in the prompt's text");
+  c->add_option("--hooks", o->hooks, "names, * and ? match: 'blk.*.l_out,logits'")
+      ->delimiter(',')
+      ->required();
+  c->add_option("--positions", o->positions, "rows to write: all or last")
+      ->check(CLI::IsMember({"all", "last"}))
+      ->capture_default_str();
+  c->add_flag("--reference", o->reference, "run the interpreter instead");
+  c->add_option("--ubatch", o->session.nUbatch, "tokens per micro-batch")->capture_default_str();
+  c->add_option("-c", o->session.nCtx, "context length")->capture_default_str();
+  c->add_option("-o,--output", o->output, "the file to write")->required();
+  c->footer("Example:\n  vetro dump model.gguf -p 'Hello' --hooks 'blk.0.*' -o blk0.safetensors");
+  c->callback([o, &exitCode] { exitCode = dump(*o); });
+}
+
+} // namespace vetro::cli

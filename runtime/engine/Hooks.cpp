@@ -1,0 +1,281 @@
+// Values under their names.
+#include "runtime/engine/Hooks.h"
+#include "compiler/ir/Extents.h"
+#include "compiler/ir/Shapes.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace vetro {
+
+std::vector<Operation *> stepOps(const Graph &graph) {
+  std::vector<Operation *> ops;
+  for (Operation &op : graph.forward().front())
+    if (ir::isStep(&op))
+      ops.push_back(&op);
+  return ops;
+}
+
+
+/// The names of the values that `op` computes: its own where it writes f32, and those inside.
+static void addHooks(Operation *op, uint32_t step, std::vector<Hook> &hooks) {
+  auto add = [&](StringRef name, bool ran) {
+    if (!name.empty())
+      hooks.push_back({name.str(), step, ran});
+  };
+  auto fused = dyn_cast<ir::FusedOp>(op);
+  if (fused && op->getNumResults() > 1)
+    for (Attribute name : fused.getInnerNames())
+      add(cast<StringAttr>(name).getValue(), true);
+  else if (fused)
+    for (Attribute name : fused.getInnerNames())
+      if (cast<StringAttr>(name).getValue() != ir::nameOf(op))
+        add(cast<StringAttr>(name).getValue(), false);
+  if (op->getNumResults() == 1)
+    add(ir::nameOf(op), ir::storageFormat(op->getResult(0)) == "f32");
+}
+
+llvm::Expected<std::vector<Hook>> HookRecorder::list(const Model &model) {
+  auto graph = model.plannedGraph();
+  if (!graph)
+    return graph.takeError();
+  std::vector<Hook> hooks;
+  for (auto [step, op] : llvm::enumerate(stepOps(**graph)))
+    addHooks(op, step, hooks);
+  return hooks;
+}
+
+llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::create(const Model &model,
+                                                                   ArrayRef<Hook> wanted) {
+  std::unique_ptr<HookRecorder> r(new HookRecorder(model));
+  auto graph = model.plannedGraph();
+  if (!graph)
+    return graph.takeError();
+  r->graph = *graph;
+  r->steps = stepOps(**graph);
+  r->wanted.assign(wanted.begin(), wanted.end());
+  r->needed.resize(r->steps.size());
+  r->recorded.resize(r->steps.size());
+  for (const Hook &hook : wanted)
+    r->needed.set(hook.step);
+  return r;
+}
+
+// ---- recording ----
+
+/// Appends `rows` rows of an a8 record as the numbers it stands for, and its codes.
+static void appendRecord(ref::Tensor &to, std::vector<int8_t> &codes, const uint8_t *from,
+                         uint64_t rows, uint64_t k) {
+  for (uint64_t r = 0; r < rows; ++r) {
+    const uint8_t *record = from + r * a8Stride(k);
+    auto *q = reinterpret_cast<const int8_t *>(record);
+    auto *d = reinterpret_cast<const float *>(record + a8ScalesOffset(k));
+    codes.insert(codes.end(), q, q + k);
+    for (uint64_t i = 0; i < k; ++i)
+      to.data.push_back(q[i] * d[i / 32]);
+  }
+}
+
+void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
+  Operation *op = steps[step];
+  Recorded &rec = recorded[step];
+  const VtBatch &batch = runner.batch();
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getResults());
+  rec.operands.resize(values.size());
+  rec.codes.resize(values.size());
+  for (auto [i, v] : llvm::enumerate(values)) {
+    ref::Tensor &to = rec.operands[i];
+    auto type = dyn_cast<RankedTensorType>(v.getType());
+    if (!type || type.hasStaticShape())
+      continue; // a weight or a state
+    ir::Extent count = ir::elementCount(v);
+    uint64_t n = count.scale * (count.outputs ? batch.nOutputs : batch.nTokens);
+    if (count.cells)
+      continue; // cells are listed at the end, when all are known
+    if (type.getElementType().isInteger(32)) {
+      auto *ids = static_cast<const int32_t *>(runner.address(step, i));
+      // Output rows count from the micro-batch's first token.
+      to.ids.insert(to.ids.end(), ids, ids + n);
+      to.shape = {int64_t(to.ids.size())};
+      continue;
+    }
+    uint64_t width = type.getShape().back();
+    if (ir::storageFormat(v) == "a8") {
+      appendRecord(to, rec.codes[i], static_cast<const uint8_t *>(runner.address(step, i)),
+                   n / width, width);
+    } else {
+      auto *data = static_cast<const float *>(runner.address(step, i));
+      to.data.insert(to.data.end(), data, data + n);
+    }
+    to.shape = ref::Shape(type.getShape());
+    to.shape[0] = int64_t(to.data.size() / (ir::staticProduct(type)));
+  }
+  // A selection of rows, told apart by micro-batch: keep the selected rows, in order.
+  if (auto head = dyn_cast<ir::HeadNormOp>(op)) {
+    ref::Tensor &x = rec.operands[0], &rows = rec.operands[1];
+    uint64_t width = x.dim(-1), before = rows.ids.size() - batch.nOutputs;
+    uint64_t first = x.data.size() - batch.nTokens * width;
+    std::vector<float> selected;
+    for (uint32_t o = 0; o < batch.nOutputs; ++o) {
+      auto from = x.data.begin() + first + rows.ids[before + o] * width;
+      selected.insert(selected.end(), from, from + width);
+      rows.ids[before + o] = int32_t(before + o);
+    }
+    x.data.resize(first);
+    x.data.insert(x.data.end(), selected.begin(), selected.end());
+    x.shape[0] = int64_t(x.data.size() / width);
+  }
+}
+
+// ---- recomputing ----
+
+namespace {
+/// The packed weights of the model.
+struct PackedSource : ref::WeightSource {
+  explicit PackedSource(const Weights &weights) : weights(weights) {}
+  void readRow(StringRef name, int64_t row, float *out) const override {
+    bool found = weights.readRow(name, row, out);
+    assert(found && "the graph names only weights of the plan");
+    (void)found;
+  }
+  const Weights &weights;
+};
+
+/// The session's cache; stores are dropped, since the run has stored already.
+struct CacheState : ref::StateStore {
+  CacheState(const KvCache &cache, const Plan &plan) : cache(cache) {
+    for (auto [i, state] : llvm::enumerate(plan.states))
+      index[state.name] = i;
+  }
+  void store(StringRef, int32_t, const float *, int64_t) override {}
+  void load(StringRef state, int32_t slot, float *out, int64_t) const override {
+    cache.read(index.lookup(state), slot / cache.nCtx(), slot % cache.nCtx(), out);
+  }
+  const KvCache &cache;
+  llvm::StringMap<size_t> index;
+};
+
+/// Cells of all sequences, as the graph's last three inputs.
+struct CellLists {
+  ref::Tensor cells, positions, sequences;
+  explicit CellLists(const KvCache &cache) {
+    std::vector<int32_t> c, p, s;
+    for (uint32_t seq = 0; seq < cache.nSequences(); ++seq)
+      for (uint32_t pos = 0; pos < cache.length(seq); ++pos) {
+        c.push_back(int32_t(seq * cache.nCtx() + pos));
+        p.push_back(int32_t(pos));
+        s.push_back(int32_t(seq));
+      }
+    cells = ref::Tensor::ofIds(c), positions = ref::Tensor::ofIds(p),
+    sequences = ref::Tensor::ofIds(s);
+  }
+};
+} // namespace
+
+llvm::Expected<std::vector<ref::Tensor>>
+HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) {
+  Operation *op = steps[step];
+  std::vector<ref::Tensor> operands(recorded[step].operands.begin(),
+                                    recorded[step].operands.begin() + op->getNumOperands());
+  CellLists lists(session.kvCache());
+  for (auto [i, v] : llvm::enumerate(op->getOperands()))
+    if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getArgNumber() >= 5)
+      operands[i] = arg.getArgNumber() == 5   ? lists.cells
+                    : arg.getArgNumber() == 6 ? lists.positions
+                                              : lists.sequences;
+  PackedSource weights(model.weights());
+  CacheState state(session.kvCache(), model.plan());
+  ref::InterpreterOptions options;
+  options.onValue = std::move(onValue);
+  ThreadPool &pool = model.pool();
+  options.parallelFor = [&](int64_t n, llvm::function_ref<void(int64_t)> fn) {
+    pool.run([&](unsigned t) {
+      for (int64_t i = n * t / pool.size(); i < n * (t + 1) / pool.size(); ++i)
+        fn(i);
+    });
+  };
+  return ref::interpretOp(op, operands, weights, state, options);
+}
+
+NamedTensor dumpLayout(StringRef name, const ref::Tensor &t) {
+  NamedTensor out{name.str(), {t.shape.begin(), t.shape.end()}, t.data};
+  if (!name.ends_with("attn_scores") && !name.ends_with("attn_probs"))
+    return out;
+  int64_t heads = t.dim(0), tokens = t.dim(1), cells = t.dim(2);
+  out.shape = {tokens, heads, cells};
+  for (int64_t h = 0; h < heads; ++h)
+    for (int64_t i = 0; i < tokens; ++i)
+      std::copy_n(&t.data[(h * tokens + i) * cells], cells, &out.data[(i * heads + h) * cells]);
+  return out;
+}
+
+llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &session) {
+  std::vector<HookValue> result;
+  for (uint32_t step = 0; step < steps.size(); ++step) {
+    if (!needed[step])
+      continue;
+    Operation *op = steps[step];
+    llvm::StringMap<HookValue> inner;
+    bool any = llvm::any_of(wanted, [&](const Hook &h) { return h.step == step && !h.ran; });
+    if (any) {
+      auto results =
+          recompute(step, session, [&](Operation *o, unsigned, const ref::Tensor &t) {
+            bool read = isa<ir::KvLoadOp>(o); // as stored by the run
+            inner[ir::nameOf(o)] = {dumpLayout(ir::nameOf(o), t), read ? "ran" : "recomputed"};
+          });
+      if (!results)
+        return results.takeError();
+    }
+    for (const Hook &hook : wanted) {
+      if (hook.step != step)
+        continue;
+      if (!hook.ran) {
+        result.push_back(inner[hook.name]);
+        continue;
+      }
+      unsigned r = 0;
+      if (auto fused = dyn_cast<ir::FusedOp>(op); fused && op->getNumResults() > 1)
+        for (auto [i, name] : llvm::enumerate(fused.getInnerNames()))
+          if (cast<StringAttr>(name).getValue() == hook.name)
+            r = i;
+      ref::Tensor t = recorded[step].operands[op->getNumOperands() + r];
+      result.push_back({dumpLayout(hook.name, t), "ran"});
+    }
+  }
+  return result;
+}
+
+llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
+  std::vector<Proof> proofs;
+  for (uint32_t step = 0; step < steps.size(); ++step) {
+    if (!needed[step])
+      continue;
+    Operation *op = steps[step];
+    auto results = recompute(step, session, {});
+    if (!results)
+      return results.takeError();
+    for (auto [r, ours] : llvm::enumerate(*results)) {
+      const ref::Tensor &ran = recorded[step].operands[op->getNumOperands() + r];
+      const std::vector<int8_t> &codes = recorded[step].codes[op->getNumOperands() + r];
+      Proof proof{ir::nameOf(op).str(), op->getName().stripDialect().str()};
+      proof.values = ran.data.size();
+      double error = 0, square = 0;
+      for (size_t i = 0; i < ran.data.size(); ++i) {
+        double d = double(ran.data[i]) - ours.data[i];
+        error += d * d, square += double(ours.data[i]) * ours.data[i];
+        if (!codes.empty() && d != 0) {
+          double scale = codes[i] ? std::fabs(ran.data[i] / codes[i]) : std::fabs(d);
+          double off = std::fabs(d) / scale;
+          proof.codesOff += off > 0.5, proof.codesWrong += off > 1.5;
+        }
+      }
+      proof.nmse = square > 0 ? error / square : error;
+      proofs.push_back(proof);
+    }
+  }
+  return proofs;
+}
+
+} // namespace vetro

@@ -1,0 +1,78 @@
+// Values of a run under their names, fusion on. Looking changes nothing: what a step wrote is
+// copied between steps (`ran`); what a fused step swallowed is recomputed afterwards by the
+// interpreter from the step's own inputs (`recomputed`), and the step's result is proved against it.
+#pragma once
+
+#include "runtime/engine/Reference.h"
+#include "runtime/engine/Session.h"
+#include "runtime/trace/Safetensors.h"
+
+#include "llvm/ADT/BitVector.h"
+
+namespace vetro {
+
+/// One name that can be asked for.
+struct Hook {
+  std::string name; ///< "blk.3.q_rope"
+  uint32_t step;    ///< the step that computes it, or inside which it lies
+  bool ran;         ///< materialised by the step, or swallowed by it
+};
+
+/// A value, tokens (or cells) first.
+struct HookValue {
+  NamedTensor tensor;
+  std::string label; ///< "ran", "recomputed", "reference"
+};
+
+/// How close a fused step's result is to its recomputation.
+struct Proof {
+  std::string name; ///< of the step
+  std::string op;
+  double nmse = 0;         ///< mean square error / mean square, of an f32 result
+  uint64_t values = 0;     ///< numbers compared
+  uint64_t codesOff = 0;   ///< of a record: codes that differ (by one)
+  uint64_t codesWrong = 0; ///< of a record: codes that differ by more
+};
+
+/// Records the inputs and results of the steps behind some hooks.
+class HookRecorder : public StepObserver {
+public:
+  /// All names that a model offers, in the order of its steps.
+  static llvm::Expected<std::vector<Hook>> list(const Model &model);
+  /// Records what `wanted` names need. `model` must outlive the recorder.
+  static llvm::Expected<std::unique_ptr<HookRecorder>> create(const Model &model,
+                                                              llvm::ArrayRef<Hook> wanted);
+
+  bool wants(uint32_t step) override { return needed[step]; }
+  void after(uint32_t step, const PlanRunner &runner) override;
+
+  /// The wanted values, from all micro-batches since creation. `session` ran them.
+  llvm::Expected<std::vector<HookValue>> values(const Session &session);
+  /// Every recorded step against its recomputation.
+  llvm::Expected<std::vector<Proof>> prove(const Session &session);
+
+private:
+  struct Recorded {
+    std::vector<ref::Tensor> operands; ///< operands, then results, rows of all micro-batches
+    std::vector<std::vector<int8_t>> codes; ///< of the results that are records
+  };
+  explicit HookRecorder(const Model &model) : model(model) {}
+  using OnValue = std::function<void(mlir::Operation *, unsigned, const ref::Tensor &)>;
+  llvm::Expected<std::vector<ref::Tensor>> recompute(uint32_t step, const Session &session,
+                                                     OnValue onValue);
+
+  const Model &model;
+  const Graph *graph = nullptr;
+  std::vector<mlir::Operation *> steps; ///< the graph's op of each step
+  std::vector<Hook> wanted;
+  llvm::BitVector needed;
+  std::vector<Recorded> recorded; ///< per step
+};
+
+/// All steps' ops of a planned graph, in the plan's order.
+std::vector<mlir::Operation *> stepOps(const Graph &graph);
+
+/// A value as it is dumped: attn_scores and attn_probs [H, T, C] become [T, H, C].
+NamedTensor dumpLayout(llvm::StringRef name, const ref::Tensor &tensor);
+
+} // namespace vetro
