@@ -177,7 +177,8 @@ template <class Q> struct Int8Kernel {
       for (int b = 0; b < blocks; b += Q::blocks) {
         f32x16 scale[Q::blocks * A.perBlock()], min[Q::blocks * A.perBlock()];
         Q::scales(scales, scale, min);
-        for (int i = 0; i < Q::blocks; ++i) {
+        VT_UNROLL // shifts become constants
+            for (int i = 0; i < Q::blocks; ++i) {
           u8x64 w[8];
           Q::weights(quants, i, w);
           addDots<A, T>(w, scale + i * A.perBlock(), b + i, a, terms, acc);
@@ -226,6 +227,7 @@ template <class Q> struct Int8Kernel {
     const uint8_t *quants = tile + tilePlaneOffset(format, k, 1) + chunk / Q::blocks * quantBytes;
     for (int b = 0; b < blocks; b += Q::blocks) {
       Q::scales(scales, panel->scale + b * A.perBlock(), panel->min + b * A.perBlock());
+      VT_UNROLL
       for (int i = 0; i < Q::blocks; ++i)
         Q::weights(quants, i, panel->w[b + i]);
       scales += scaleBytes;

@@ -35,13 +35,9 @@ VT_INLINE void nibbles(const uint8_t *p, u8x64 *w) {
 }
 
 /// Adds the fifth bits: bit e of a row's 32-bit word belongs to element e.
-VT_INLINE void fifthBits(const uint8_t *p, u8x64 *w) {
-  u32x16 high = load<u32x16>(p);
-  for (uint32_t i = 0; i < 8; ++i) {
-    // Bits 4i..4i+3 to bit 4 of bytes 0..3: a multiplication copies them 7 bits apart.
-    u32x16 four = high >> (4 * i) & 15u;
-    w[i] |= (u8x64)((four * 0x00204081u & 0x01010101u) << 4);
-  }
+VT_INLINE void addFifthBits(const uint8_t *p, u8x64 *w) {
+  for (int i = 0; i < 8; ++i)
+    w[i] |= fifthBits(load<u32x16>(p), i);
 }
 
 struct Q4_0 : BlockOf32 {
@@ -60,7 +56,7 @@ struct Q5_0 : BlockOf32 {
   static constexpr int offset = 16;
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) {
     nibbles(p + 64, w);
-    fifthBits(p, w);
+    addFifthBits(p, w);
   }
 };
 
@@ -68,7 +64,7 @@ struct Q5_1 : BlockWithMin {
   static constexpr Format format = Format::Q5_1;
   VT_INLINE void weights(const uint8_t *p, int, u8x64 *w) {
     nibbles(p + 64, w);
-    fifthBits(p, w);
+    addFifthBits(p, w);
   }
 };
 

@@ -123,6 +123,28 @@ TEST_CASE("a token alone and a row range have the bits of the whole") {
   }
 }
 
+TEST_CASE("many tokens, and lengths that fill no whole chunk, have the bits of one token") {
+  for (Format f : formats())
+    for (uint64_t k : {1120, 1280}) {
+      if (k % formatInfo(f).blockLen)
+        continue;
+      Weight w = makeWeight(f, 20, k, Values::Ordinary, 12);
+      Activations x = makeActivations(f, 135, k, false, 6);
+      for (const NativeKernels *level : levelsHere()) {
+        INFO(formatInfo(f).name << " " << level->level << " k " << k);
+        std::vector<float> all = run(*level, w, x, 0, 135, 0, 20);
+        REQUIRE(nmse(all, expected(w, x, 135)) <= 1e-12);
+        for (uint32_t t : {0, 1, 63, 64, 71, 127, 128, 134})
+          REQUIRE(sameBits(run(*level, w, x, t, 1, 0, 20),
+                           {all.begin() + t * 20, all.begin() + (t + 1) * 20}));
+        for (uint32_t first : {0, 60})
+          for (uint32_t tokens : {3, 4, 5, 66})
+            REQUIRE(sameBits(run(*level, w, x, first, tokens, 0, 20),
+                             {all.begin() + first * 20, all.begin() + (first + tokens) * 20}));
+      }
+    }
+}
+
 TEST_CASE("levels with fused multiply-add agree in every bit") {
   auto levels = levelsHere();
   if (levels.size() < 3)

@@ -42,6 +42,13 @@ template <int I, class Half, class V> VT_INLINE Half part(V v) {
   return parts[I];
 }
 
+/// Bits 4i..4i+3 of each lane, as bit 4 of the lane's bytes 0..3: a multiplication copies the four
+/// bits 0, 7, 14 and 21 places up, where each has its byte's bit 0 in one copy.
+VT_INLINE u8x64 spreadBits(u32x16 bits, int i) {
+  u32x16 four = bits >> (uint32_t)(4 * i) & 15u;
+  return (u8x64)((four * 0x00204081u & 0x01010101u) << 4u);
+}
+
 /// Stores the first n <= 16 lanes.
 VT_INLINE void storeLanes(float *p, f32x16 v, uint32_t n) {
   if (n >= 16)

@@ -72,6 +72,9 @@ template <bool Signed> VT_INLINE i32x16 dotWord(i32x16 acc, u8x64 w, int32_t a) 
 inline constexpr int signedOffset = 0;
 VT_INLINE u8x64 asSigned(u8x64 w) { return w; }
 
+/// Bits 4i..4i+3 of each lane, as bit 4 of the lane's bytes 0..3.
+VT_INLINE u8x64 fifthBits(u32x16 bits, int i) { return spreadBits(bits, i); }
+
 /// Per byte, table[index]; index < 16.
 VT_INLINE u8x64 lookup16(const int8_t *table, u8x64 index) {
   u8x64 out;

@@ -13,4 +13,12 @@ template <bool Signed> VT_INLINE i32x16 dotWord(i32x16 acc, u8x64 w, int32_t a) 
 inline constexpr int signedOffset = 128;
 VT_INLINE u8x64 asSigned(u8x64 w) { return w ^ 128; }
 
+/// Bits 4i..4i+3 of each lane, as bit 4 of the lane's bytes 0..3: byte j of a lane takes the eight
+/// bits from 4i + j - 4 on (modulo 64, within two lanes).
+VT_INLINE u8x64 fifthBits(u32x16 bits, int i) {
+  const __m512i first = _mm512_set1_epi64(0x1f1e1d1c3f3e3d3c);
+  __m512i from = _mm512_add_epi8(first, _mm512_set1_epi8((char)(4 * i)));
+  return (u8x64)_mm512_multishift_epi64_epi8(from, (__m512i)bits) & 16;
+}
+
 } // namespace vetro
