@@ -102,11 +102,9 @@ static void bench(const NativeKernels &kernels, Format f, Shape shape) {
 }
 
 int main(int argc, char **argv) {
-  Shape shape{1536, 576, 512};
+  Shape shape{1536, 768, 512}; // k: a multiple of every block
   if (argc > 5)
     shape = {(uint32_t)atoi(argv[3]), (uint64_t)atoi(argv[4]), (uint32_t)atoi(argv[5])};
-  else
-    shape.k = 768; // a multiple of every block
   printf("rows %u k %lu tokens %u, one thread\n", shape.rows, (unsigned long)shape.k, shape.tokens);
   for (unsigned i = 0; i < numKernelLevels; ++i) {
     const NativeKernels &kernels = nativeKernels()[i];
