@@ -70,7 +70,9 @@ void SpecialTokens::accept(StringRef text, const Match &match, std::vector<uint8
       taken[end++] = 1;
 }
 
-std::vector<SpecialTokens::Fragment> SpecialTokens::partition(StringRef text, bool all) const {
+/// The tokens of `text`, in no order, and what they and the eaten white space take.
+std::vector<SpecialTokens::Fragment> SpecialTokens::matches(StringRef text, bool all,
+                                                            std::vector<uint8_t> &taken) const {
   std::vector<std::vector<Match>> byLength(longest + 1);
   auto offer = [&](size_t at, size_t limit) {
     int32_t token = longestAt(text, at, limit, all);
@@ -81,14 +83,13 @@ std::vector<SpecialTokens::Fragment> SpecialTokens::partition(StringRef text, bo
     for (size_t at = 0; at < text.size(); ++at)
       offer(at, longest);
 
-  std::vector<uint8_t> taken(text.size(), 0);
   std::vector<Fragment> found;
   for (size_t length = longest; length > 0; --length) {
-    std::vector<Match> matches = std::move(byLength[length]);
-    llvm::sort(matches, [](const Match &a, const Match &b) {
+    std::vector<Match> candidates = std::move(byLength[length]);
+    llvm::sort(candidates, [](const Match &a, const Match &b) {
       return a.token != b.token ? a.token < b.token : a.at < b.at;
     });
-    for (const Match &match : matches) {
+    for (const Match &match : candidates) {
       auto first = taken.begin() + match.at;
       size_t free = std::find(first, first + length, 1) - first;
       if (free == length)
@@ -97,7 +98,12 @@ std::vector<SpecialTokens::Fragment> SpecialTokens::partition(StringRef text, bo
         offer(match.at, std::min(free, length - 1));
     }
   }
+  return found;
+}
 
+std::vector<SpecialTokens::Fragment> SpecialTokens::partition(StringRef text, bool all) const {
+  std::vector<uint8_t> taken(text.size(), 0);
+  std::vector<Fragment> found = matches(text, all, taken);
   llvm::sort(found, [](const Fragment &a, const Fragment &b) { return a.begin < b.begin; });
   std::vector<Fragment> fragments;
   auto addText = [&](size_t begin, size_t end) { // but for what was eaten at its ends

@@ -42,6 +42,7 @@ private:
   };
   void insert(int32_t token);
   int32_t longestAt(llvm::StringRef text, size_t at, size_t limit, bool all) const;
+  std::vector<Fragment> matches(llvm::StringRef text, bool all, std::vector<uint8_t> &taken) const;
   void accept(llvm::StringRef text, const Match &match, std::vector<uint8_t> &taken,
               std::vector<Fragment> &found) const;
 

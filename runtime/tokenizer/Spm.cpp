@@ -28,16 +28,20 @@ static void appendBytes(const Vocab &vocab, StringRef character, std::vector<int
     out.push_back(vocab.special.unk);
 }
 
+static void pushCharacters(StringRef text, Merger &merger) {
+  merger.clear(llvm::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+  for (size_t at = 0; at < text.size();) {
+    size_t length = std::min<size_t>(utf8LengthFromLead(text[at]), text.size() - at);
+    merger.push(static_cast<uint32_t>(length), -1);
+    at += length;
+  }
+}
+
 void encodeSpm(const Vocab &vocab, StringRef text, size_t base, bool prefix,
                std::vector<int32_t> &out, Explain *explain) {
   std::string escaped = escapeSpaces(prefix ? " " + text.str() : text.str());
   Merger merger;
-  merger.clear(llvm::count_if(escaped, [](char c) { return (c & 0xC0) != 0x80; }));
-  for (size_t at = 0; at < escaped.size();) {
-    size_t length = std::min<size_t>(utf8LengthFromLead(escaped[at]), escaped.size() - at);
-    merger.push(static_cast<uint32_t>(length), -1);
-    at += length;
-  }
+  pushCharacters(escaped, merger);
   auto spelling = [&](uint32_t begin, uint32_t size) {
     return StringRef(escaped).substr(begin, size);
   };
