@@ -1,18 +1,24 @@
 // Options and errors that subcommands share.
 #include "runtime/cli/Command.h"
+#include "runtime/memory/Signals.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
-#include <unistd.h>
 
 namespace vetro::cli {
 
-int fail(llvm::Error error) {
-  llvm::errs() << "vetro: " << llvm::toString(std::move(error)) << "\n";
+int fail(const llvm::Twine &message) {
+  std::string line = message.str();
+  for (size_t at; (at = line.find('\n')) != std::string::npos;)
+    line.replace(at, 1, "; "); // several joined errors are one line too
+  llvm::outs().flush();
+  llvm::errs() << "vetro: " << line << "\n";
   return InputError;
 }
+
+int fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
 
 /// $XDG_CACHE_HOME/vetro, else ~/.cache/vetro; empty where neither is known.
 static std::string defaultCacheDir() {
@@ -27,28 +33,59 @@ static std::string defaultCacheDir() {
   return std::string(folder);
 }
 
-void addModelOptions(CLI::App &command, ModelOptions &o) {
-  o.cacheDir = defaultCacheDir();
+void addFileOptions(CLI::App &command, ModelOptions &o) {
   command.add_option("MODEL", o.path, "a GGUF file; of a split model the first part")->required();
-  command.add_option("--threads", o.nThreads, "threads, this one included")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command.add_option("--kv", o.kvType, "how keys and values are kept: f16 or f32")
-      ->check(CLI::IsMember({"f16", "f32"}))
-      ->capture_default_str();
-  command.add_option("--disable", o.disable,
-                     "switch a pass off: fuse-qkv, or fuse-qkv@blk.3 at one layer");
-  command.add_option("--level", o.level, "instruction set level (default: the best this cpu runs)")
-      ->check(CLI::IsMember({"scalar", "avx2", "avx512", "vnni"}));
-  command.add_option("--override-kv", o.open.overrides, "set a metadata key: KEY=TYPE:VALUE");
-  command.add_option("--cache-dir", o.cacheDir, "folder of compiled plans; empty: none")
-      ->capture_default_str();
+  command.add_option("--override-kv", o.open.overrides, "set a metadata key: KEY=TYPE:VALUE")
+      ->allow_extra_args(false);
   command.add_flag("!--no-mmap", o.open.mmap, "read the file instead of mapping it");
   command.add_flag("--mlock", o.open.mlock, "keep the file's pages in memory");
   command.add_flag("--direct-io", o.open.directIO, "read past the page cache");
   command.add_flag("--check-tensors", o.open.checkTensors, "refuse weights that are not finite");
   command.add_flag("--allow-trailing", o.open.allowTrailing, "accept bytes that no tensor claims");
+}
+
+void addPlanOptions(CLI::App &command, ModelOptions &o) {
+  command.add_option("--kv", o.kvType, "how keys and values are kept: f16 or f32")
+      ->check(CLI::IsMember({"f16", "f32"}))
+      ->capture_default_str();
+  command
+      .add_option("--disable", o.disable,
+                  "switch a pass off: fuse-qkv, or fuse-qkv@blk.3 at one layer")
+      ->allow_extra_args(false);
+  command.add_option("--level", o.level, "instruction set level (default: the best this cpu runs)")
+      ->check(CLI::IsMember({"scalar", "avx2", "avx512", "vnni"}));
+}
+
+void addModelOptions(CLI::App &command, ModelOptions &o) {
+  addFileOptions(command, o);
+  addPlanOptions(command, o);
+  o.cacheDir = defaultCacheDir();
+  command.add_option("--threads", o.nThreads, "threads, this one included")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command.add_flag("!--no-pin", o.pin, "do not bind threads to processors");
+  command.add_option("--cache-dir", o.cacheDir,
+                     "folder of compiled plans; '': keep none (default: ~/.cache/vetro)");
+}
+
+void addSessionOptions(CLI::App &command, SessionOptions &o) {
+  command.add_option("-c,--ctx", o.nCtx, "context in tokens, at most the model's; 0: the model's")
+      ->check(CLI::Range(0u, 1u << 30))
+      ->capture_default_str();
+  command.add_option("--ubatch", o.nUbatch, "tokens per micro-batch")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
+}
+
+void catchFaults(ModelOptions &o) {
+  installMappedFaultHandler();
+  o.open.onMap = [](llvm::ArrayRef<uint8_t> r) { registerMappedRange(r.data(), r.size()); };
+  o.open.onUnmap = [](llvm::ArrayRef<uint8_t> r) { unregisterMappedRange(r.data()); };
+}
+
+llvm::Expected<std::shared_ptr<gguf::File>> openFile(ModelOptions &o) {
+  catchFaults(o);
+  return gguf::File::open(o.path, o.open);
 }
 
 } // namespace vetro::cli

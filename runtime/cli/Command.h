@@ -1,4 +1,4 @@
-// What the subcommands of `vetro` share: options of a model and a prompt, errors, progress.
+// What the subcommands of `vetro` share: exit codes, errors, and the options of a file and a model.
 #pragma once
 
 #include "runtime/engine/Options.h"
@@ -11,15 +11,32 @@ namespace vetro::cli {
 /// Exit codes of the program.
 enum ExitCode { Done = 0, AnswerIsNo = 1, InputError = 2, Interrupted = 130 };
 
-/// Prints "vetro: message" on stderr and returns InputError.
+/// Prints "vetro: message" as one line on stderr and returns InputError.
 int fail(llvm::Error error);
+int fail(const llvm::Twine &message);
 
-/// Adds the options of a model: path, --threads, --kv, --disable, --level, --no-mmap, ...
+/// Adds what every command that opens a file has: MODEL, --override-kv, --no-mmap, ...
+void addFileOptions(CLI::App &command, ModelOptions &options);
+/// Adds what decides the plan: --kv, --disable, --level.
+void addPlanOptions(CLI::App &command, ModelOptions &options);
+/// Adds all options of a model that runs: those two groups, --threads, --cache-dir, ...
 void addModelOptions(CLI::App &command, ModelOptions &options);
+/// Adds -c and --ubatch.
+void addSessionOptions(CLI::App &command, SessionOptions &options);
 
-/// A subcommand: adds itself to the program; its callback sets `exitCode`.
+/// Makes a file that is cut while it is mapped an error instead of a signal.
+void catchFaults(ModelOptions &options);
+/// Opens the file of a command that computes nothing.
+llvm::Expected<std::shared_ptr<gguf::File>> openFile(ModelOptions &options);
+
+// The subcommands: each adds itself to the program; its callback sets `exitCode`.
 void addRun(CLI::App &program, int &exitCode);
+void addTokenize(CLI::App &program, int &exitCode);
+void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);
+void addBench(CLI::App &program, int &exitCode);
+void addInspect(CLI::App &program, int &exitCode);
+void addCompletion(CLI::App &program, int &exitCode);
 /// `vetro opt` is MLIR's optimiser driver and reads its own command line.
 int runOpt(int argc, char **argv);
 

@@ -85,7 +85,8 @@ static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Glob
   if (!session)
     return session.takeError();
   (*session)->observe(recorder->get());
-  if (llvm::Error error = (*session)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
+  if (llvm::Error error =
+          (*session)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
     return std::move(error);
   return (*recorder)->values(**session);
 }

@@ -1,9 +1,13 @@
 // vetro run: a prompt in, text out.
-#include "runtime/cli/Command.h"
+#include "runtime/cli/Output.h"
+#include "runtime/cli/Prompt.h"
+#include "runtime/cli/Sampling.h"
 #include "runtime/engine/Engine.h"
+#include "runtime/engine/Reference.h"
 #include "runtime/engine/Session.h"
 #include "runtime/memory/Signals.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace vetro::cli {
@@ -13,45 +17,143 @@ struct RunOptions {
   ModelOptions model;
   SessionOptions session;
   GenerateOptions generate;
-  std::string prompt;
-  std::vector<int32_t> ids;
+  PromptOptions prompt;
+  int64_t nPredict = 128;
+  bool reference = false, json = false, verbose = false;
+};
+
+/// What produces logits, with the tokenizer and the notes beside it.
+struct Runner {
+  std::unique_ptr<Evaluator> evaluator;
+  const Tokenizer *tokenizer; ///< the evaluator keeps it
+  std::vector<std::string> notes;
 };
 } // namespace
 
-static int run(const RunOptions &o) {
+static llvm::Expected<Runner> loadReference(RunOptions &o) {
+  catchFaults(o.model);
+  auto reference = Reference::create(o.model, o.session);
+  if (!reference)
+    return reference.takeError();
+  const Tokenizer *tokenizer = &(*reference)->tokenizer();
+  return Runner{std::move(*reference), tokenizer, {}};
+}
+
+static llvm::Expected<Runner> load(RunOptions &o) {
+  Progress progress(o.model);
+  if (o.reference)
+    return loadReference(o);
   auto model = Model::load(o.model);
   if (!model)
-    return fail(model.takeError());
+    return model.takeError();
   auto session = Session::create(*model, o.session);
   if (!session)
-    return fail(session.takeError());
-  std::vector<int32_t> prompt = o.ids;
-  if (prompt.empty())
-    prompt = (*model)->tokenizer().encode(o.prompt, true, false);
-  auto result =
-      generate(**session, (*model)->tokenizer(), prompt, o.generate, [](llvm::StringRef text) {
-        llvm::outs() << text;
-        llvm::outs().flush();
-      });
+    return session.takeError();
+  return Runner{std::move(*session), &(*model)->tokenizer(), (*model)->file().notes().vec()};
+}
+
+static double decodeMs(const Timings &t) {
+  double sum = 0;
+  for (double ms : t.tokenMs)
+    sum += ms;
+  return sum;
+}
+
+static Json timingsJson(size_t nPrompt, const Generation &g) {
+  double ms = decodeMs(g.timings);
+  Json t = {{"prompt_tokens", nPrompt}, {"prompt_ms", g.timings.promptMs}};
+  t["prompt_tps"] = g.timings.promptMs > 0 ? 1000 * nPrompt / g.timings.promptMs : 0;
+  t["decode_tokens"] = g.timings.tokenMs.size();
+  t["decode_ms"] = ms;
+  t["decode_tps"] = ms > 0 ? 1000 * g.timings.tokenMs.size() / ms : 0;
+  return t;
+}
+
+static void printSummary(size_t nPrompt, const Generation &g) {
+  double ms = decodeMs(g.timings);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "prompt " << nPrompt << " tokens in " << llvm::format("%.1f", g.timings.promptMs)
+      << " ms; " << g.ids.size() << " generated";
+  if (ms > 0)
+    out << " at " << llvm::format("%.1f", 1000 * g.timings.tokenMs.size() / ms) << " per second";
+  note(text + "; stop: " + stopName(g.stop));
+}
+
+/// Notes about the file, the vocabulary and the sampler, before the first token.
+static llvm::Error printNotes(const RunOptions &o, const Runner &runner) {
+  for (const std::string &text : runner.notes)
+    note(text);
+  for (const std::string &text : runner.tokenizer->warnings())
+    note(text);
+  auto chain = Chain::create(o.generate.sampling, runner.tokenizer->nTokens());
+  if (!chain)
+    return chain.takeError();
+  note("sampler: " + chain->describe());
+  return llvm::Error::success();
+}
+
+static int printResult(const RunOptions &o, llvm::ArrayRef<int32_t> prompt, const Generation &g) {
+  if (o.json)
+    printJson({{"prompt_ids", prompt.vec()},
+               {"ids", g.ids},
+               {"text", g.text},
+               {"stop", stopName(g.stop)},
+               {"timings", timingsJson(prompt.size(), g)}});
+  else
+    llvm::outs() << "\n";
+  llvm::outs().flush();
+  if (showNotes(o.verbose))
+    printSummary(prompt.size(), g);
+  return g.stop == StopReason::Interrupt ? Interrupted : Done;
+}
+
+static int run(RunOptions &o) {
+  if (llvm::Error error = readPrompt(o.prompt))
+    return fail(std::move(error));
+  auto runner = load(o);
+  if (!runner)
+    return fail(runner.takeError());
+  auto prompt = promptIds(o.prompt, *runner->tokenizer);
+  if (!prompt)
+    return fail(prompt.takeError());
+  if (showNotes(o.verbose))
+    if (llvm::Error error = printNotes(o, *runner))
+      return fail(std::move(error));
+  // More than the context holds cannot come: the cap keeps reservations small.
+  uint64_t most = runner->evaluator->nCtx() + 1;
+  o.generate.nPredict = uint32_t(o.nPredict < 0 ? most : std::min<uint64_t>(o.nPredict, most));
+  auto onText = [&](llvm::StringRef text) {
+    if (o.json)
+      return;
+    llvm::outs() << text;
+    llvm::outs().flush();
+  };
+  auto result = generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText);
   if (!result)
     return fail(result.takeError());
-  llvm::outs() << "\n";
-  return result->stop == StopReason::Interrupt ? Interrupted : Done;
+  return printResult(o, *prompt, *result);
 }
 
 void addRun(CLI::App &program, int &exitCode) {
   auto o = std::make_shared<RunOptions>();
   CLI::App *command = program.add_subcommand("run", "continue a prompt");
   addModelOptions(*command, o->model);
-  command->add_option("-p,--prompt", o->prompt, "the prompt");
-  command->add_option("--ids", o->ids, "the prompt as token ids")->delimiter(',');
-  command->add_option("-n", o->generate.nPredict, "tokens to generate")->capture_default_str();
-  command->add_option("-c", o->session.nCtx, "context length")->capture_default_str();
-  command->add_option("--ubatch", o->session.nUbatch, "tokens per micro-batch")
+  addPromptOptions(*command, o->prompt);
+  command->add_option("-n,--predict", o->nPredict, "tokens to generate; -1: until the context ends")
+      ->check(CLI::Range(int64_t(-1), int64_t(1) << 40))
       ->capture_default_str();
-  command->add_option("--temp", o->generate.sampling.temperature, "temperature; 0: greedy");
-  command->add_option("--seed", o->generate.sampling.seed, "seed of the sampler");
+  addSessionOptions(*command, o->session);
+  addSamplingOptions(*command, o->generate.sampling);
   command->add_flag("--ignore-eos", o->generate.ignoreEos, "go on past the end of generation");
+  command->add_flag("--reference", o->reference,
+                    "run the interpreter: weights in f32, nothing fused or quantised; slow");
+  command->add_flag("--json", o->json, "one object: prompt_ids, ids, text, stop, timings");
+  command->add_flag("-v,--verbose", o->verbose, "notes, sampler chain and timings on stderr");
+  command->footer("Examples:\n"
+                  "  vetro run model.gguf -p 'The capital of France is' -n 16\n"
+                  "  vetro run model.gguf -f letter.txt --temp 0.8 --top-p 0.95 --seed 7\n"
+                  "  vetro run model.gguf --ids 1,42,7 --json");
   command->callback([o, &exitCode] {
     installInterruptHandler();
     exitCode = run(*o);

@@ -1,20 +1,51 @@
 // The program `vetro`: one file per subcommand.
-#include "runtime/cli/Command.h"
+#include "runtime/cli/Output.h"
+#include "runtime/cli/Usage.h"
 
-int main(int argc, char **argv) {
-  using namespace vetro::cli;
-  if (argc > 1 && std::string_view(argv[1]) == "opt")
-    return runOpt(argc - 1, argv + 1);
+#include <csignal>
+
+using namespace vetro::cli;
+
+static void addSubcommands(CLI::App &program, int &exitCode) {
+  addRun(program, exitCode);
+  addTokenize(program, exitCode);
+  addDetokenize(program, exitCode);
+  addDump(program, exitCode);
+  addBench(program, exitCode);
+  addInspect(program, exitCode);
+  // Reads its own command line before this one is looked at; here for --help and completion.
+  program.add_subcommand("opt", "MLIR's optimiser driver with Vetro's dialect and passes");
+  addCompletion(program, exitCode);
+}
+
+static int runProgram(int argc, char **argv) {
   CLI::App program("Vetro: a see-through inference engine for language models", "vetro");
   program.require_subcommand(1);
+  program.set_version_flag("--version", "vetro " VETRO_VERSION);
+  program.footer(
+      "Examples:\n"
+      "  vetro run model.gguf -p 'Once upon a time' -n 64\n"
+      "  vetro inspect model.gguf\n"
+      "  vetro SUBCOMMAND --help\n"
+      "Exit codes: 0 done, 1 the answer is no, 2 input or usage error, 130 interrupted.");
   int exitCode = Done;
-  addRun(program, exitCode);
-  addDump(program, exitCode);
+  addSubcommands(program, exitCode);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    int code = program.exit(error);
-    return code == 0 ? Done : InputError;
+    return reportParse(program, error, argc, argv);
   }
   return exitCode;
+}
+
+int main(int argc, char **argv) {
+  // A reader that goes away ends the program quietly, whatever the parent process had set.
+  std::signal(SIGPIPE, SIG_DFL);
+  if (argc > 1 && std::string_view(argv[1]) == "opt")
+    return runOpt(argc - 1, argv + 1);
+  try {
+    return finishOutput(runProgram(argc, argv));
+  } catch (const std::bad_alloc &) {
+    return fail("out of memory; try a smaller context (-c) or micro-batch (--ubatch)");
+  }
 }

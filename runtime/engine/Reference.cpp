@@ -53,7 +53,7 @@ llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions 
     return graph.takeError();
   r->built = std::move(*graph);
   r->context = session.nCtx;
-  if (r->built.nCtxTrain && r->context > r->built.nCtxTrain)
+  if (r->context == 0 || (r->built.nCtxTrain && r->context > r->built.nCtxTrain))
     r->context = r->built.nCtxTrain;
   r->lengths.assign(session.nSequences, 0);
   r->weights = std::make_unique<FileWeights>(*r->file);

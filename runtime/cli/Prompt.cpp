@@ -1,0 +1,77 @@
+// Text or ids of a prompt.
+#include "runtime/cli/Prompt.h"
+#include "runtime/cli/Output.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace vetro::cli {
+
+void addPromptOptions(CLI::App &command, PromptOptions &o) {
+  o.textOption = command.add_option("-p,--prompt", o.text, "the prompt");
+  o.fileOption =
+      command.add_option("-f,--file", o.file, "a file whose bytes are the prompt; -: stdin");
+  o.idsOption =
+      command.add_option("--ids", o.ids, "the prompt as token ids: 1,2,3; nothing is added");
+  command.add_flag("--parse-special", o.parseSpecial, "text of a special token becomes that token");
+}
+
+llvm::Expected<std::string> readWhole(llvm::StringRef path) {
+  auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN()
+                            : llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                                          /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return llvm::createStringError(quotedText(path) + ": could not read: " +
+                                   buffer.getError().message() + "; expected a file");
+  return (*buffer)->getBuffer().str();
+}
+
+llvm::Error readPrompt(PromptOptions &o) {
+  size_t given = o.textOption->count() + o.fileOption->count() + o.idsOption->count();
+  if (given != 1)
+    return llvm::createStringError("found %zu prompts, expected exactly one of -p TEXT, -f FILE "
+                                   "and --ids 1,2,3",
+                                   given);
+  if (!o.fileOption->count())
+    return llvm::Error::success();
+  auto bytes = readWhole(o.file);
+  if (!bytes)
+    return bytes.takeError();
+  o.text = std::move(*bytes);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, const Tokenizer &tokenizer) {
+  std::vector<int32_t> ids;
+  text = text.trim();
+  if (text.consume_front("["))
+    text.consume_back("]");
+  if (text.trim().empty())
+    return ids;
+  llvm::SmallVector<llvm::StringRef> items;
+  text.split(items, ',');
+  for (llvm::StringRef item : items) {
+    int64_t id;
+    if (item.trim().getAsInteger(10, id))
+      return llvm::createStringError("--ids: item " + llvm::Twine(ids.size() + 1) + " is " +
+                                     quotedText(item.take_front(40)) +
+                                     ", expected token ids such as 1,2,3");
+    if (id < 0 || id >= tokenizer.nTokens())
+      return llvm::createStringError("--ids: item %zu is %lld, expected an id of the vocabulary: 0 "
+                                     "to %d",
+                                     ids.size() + 1, (long long)id, tokenizer.nTokens() - 1);
+    ids.push_back(int32_t(id));
+  }
+  return ids;
+}
+
+llvm::Expected<std::vector<int32_t>> promptIds(const PromptOptions &o, const Tokenizer &tokenizer) {
+  llvm::Expected<std::vector<int32_t>> ids =
+      o.idsOption->count() ? parseIds(o.ids, tokenizer)
+                           : tokenizer.encode(o.text, /*addSpecial=*/true, o.parseSpecial);
+  if (ids && ids->empty())
+    return llvm::createStringError("the prompt has no tokens, expected at least one; give some "
+                                   "text with -p or ids with --ids");
+  return ids;
+}
+
+} // namespace vetro::cli

@@ -1,0 +1,34 @@
+// The prompt of a command: -p, -f or --ids.
+#pragma once
+
+#include "runtime/cli/Command.h"
+#include "runtime/tokenizer/Tokenizer.h"
+
+namespace vetro::cli {
+
+struct PromptOptions {
+  std::string text, file, ids;
+  CLI::Option *textOption = nullptr, *fileOption = nullptr, *idsOption = nullptr;
+  bool parseSpecial = false;
+};
+
+/// Adds -p/--prompt, -f/--file, --ids and --parse-special.
+void addPromptOptions(CLI::App &command, PromptOptions &options);
+
+/// What needs no model: exactly one of the three is given, and a file can be read (its bytes are
+/// then in `text`).
+llvm::Error readPrompt(PromptOptions &options);
+
+/// The token ids of a prompt that readPrompt() took: ids as given, text encoded with the special
+/// tokens that the model file asks for. Errors: malformed ids or ids outside the vocabulary, no
+/// token at all.
+llvm::Expected<std::vector<int32_t>> promptIds(const PromptOptions &options,
+                                               const Tokenizer &tokenizer);
+
+/// "1,2,3" (or "[1, 2, 3]") to ids. Errors: what is no id of the vocabulary.
+llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, const Tokenizer &tokenizer);
+
+/// All bytes of a file, "-" for stdin.
+llvm::Expected<std::string> readWhole(llvm::StringRef path);
+
+} // namespace vetro::cli

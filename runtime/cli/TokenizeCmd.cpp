@@ -1,0 +1,141 @@
+// vetro tokenize: text on stdin to token ids, with the reasons if asked.
+#include "runtime/cli/Output.h"
+#include "runtime/cli/Prompt.h"
+#include "runtime/engine/Vocabulary.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace vetro::cli {
+
+namespace {
+struct TokenizeOptions {
+  ModelOptions model;
+  bool noAddSpecial = false, parseSpecial = false, explain = false, json = false;
+};
+} // namespace
+
+static Json pieces(const Tokenizer &tokenizer, llvm::ArrayRef<int32_t> ids) {
+  Json list = Json::array();
+  for (int32_t id : ids)
+    list.push_back(tokenizer.token(id).str());
+  return list;
+}
+
+static Json mergeJson(const Explain::Merge &m) {
+  Json j = {{"left", m.left}, {"right", m.right}, {"result", m.result}};
+  if (m.byScore)
+    j["score"] = m.score;
+  else
+    j["rank"] = m.rank;
+  return j;
+}
+
+static Json explainJson(const Explain &e, llvm::StringRef text) {
+  Json fragments = Json::array(), words = Json::array();
+  for (const Explain::Fragment &f : e.fragments) {
+    Json j = {{"begin", f.begin}, {"end", f.end}};
+    if (f.special >= 0)
+      j["special"] = f.special;
+    fragments.push_back(j);
+  }
+  for (const Explain::Word &w : e.words) {
+    Json merges = Json::array();
+    for (size_t i = 0; i < w.nMerges; ++i)
+      merges.push_back(mergeJson(e.merges[w.firstMerge + i]));
+    words.push_back({{"begin", w.begin},
+                     {"end", w.end},
+                     {"text", text.slice(w.begin, w.end).str()},
+                     {"ids", w.ids},
+                     {"merges", merges}});
+  }
+  return {{"fragments", fragments}, {"words", words}};
+}
+
+static void printMerge(size_t number, const Explain::Merge &m) {
+  llvm::outs() << llvm::format("    %3zu  ", number) << quotedText(m.left) << " + "
+               << quotedText(m.right) << " -> " << quotedText(m.result);
+  if (m.byScore)
+    llvm::outs() << llvm::format("  score %g\n", double(m.score));
+  else
+    llvm::outs() << "  rank " << m.rank << "\n";
+}
+
+/// The split and each merge in order.
+static void printExplain(const Tokenizer &tokenizer, const Explain &e, llvm::StringRef text) {
+  llvm::raw_ostream &out = llvm::outs();
+  out << text.size() << " bytes, " << e.fragments.size() << " fragments\n";
+  for (const Explain::Fragment &f : e.fragments) {
+    out << "  " << f.begin << ".." << f.end << "  ";
+    if (f.special >= 0)
+      out << "special token " << f.special << "  ";
+    out << quotedText(text.slice(f.begin, f.end)) << "\n";
+  }
+  out << e.words.size() << " words, " << e.merges.size() << " merges\n";
+  for (const Explain::Word &w : e.words) {
+    out << "  " << w.begin << ".." << w.end << "  " << quotedText(text.slice(w.begin, w.end))
+        << "\n";
+    for (size_t i = 0; i < w.nMerges; ++i)
+      printMerge(i + 1, e.merges[w.firstMerge + i]);
+    out << "    ids";
+    for (int32_t id : w.ids)
+      out << " " << id << " " << quotedText(tokenizer.token(id));
+    out << "\n";
+  }
+}
+
+/// One token a line: id, piece, bytes.
+static void printTokens(const Tokenizer &tokenizer, llvm::ArrayRef<int32_t> ids) {
+  for (int32_t id : ids) {
+    llvm::outs() << llvm::format("%7d  ", id) << quotedText(tokenizer.token(id)) << " ";
+    for (unsigned char byte : tokenizer.piece(id))
+      llvm::outs() << llvm::format(" %02x", byte);
+    llvm::outs() << "\n";
+  }
+}
+
+static int tokenize(TokenizeOptions &o) {
+  auto file = openFile(o.model);
+  if (!file)
+    return fail(file.takeError());
+  auto tokenizer = loadTokenizer(**file);
+  if (!tokenizer)
+    return fail(tokenizer.takeError());
+  auto text = readWhole("-");
+  if (!text)
+    return fail(text.takeError());
+  Explain explain;
+  std::vector<int32_t> ids =
+      o.explain ? (*tokenizer)->encodeExplained(*text, !o.noAddSpecial, o.parseSpecial, explain)
+                : (*tokenizer)->encode(*text, !o.noAddSpecial, o.parseSpecial);
+  if (o.json) {
+    Json object = {{"ids", ids}, {"pieces", pieces(**tokenizer, ids)}};
+    if (o.explain)
+      object["explain"] = explainJson(explain, *text);
+    printJson(object);
+    return Done;
+  }
+  if (o.explain)
+    printExplain(**tokenizer, explain, *text);
+  printTokens(**tokenizer, ids);
+  return Done;
+}
+
+void addTokenize(CLI::App &program, int &exitCode) {
+  auto o = std::make_shared<TokenizeOptions>();
+  CLI::App *command = program.add_subcommand(
+      "tokenize", "text on stdin to token ids; a file that holds only a vocabulary will do");
+  addFileOptions(*command, o->model);
+  command->add_flag("--no-add-special", o->noAddSpecial, "add no BOS and no EOS");
+  command->add_flag("--parse-special", o->parseSpecial,
+                    "text of a special token becomes that token");
+  command->add_flag("--explain", o->explain, "show the split and each merge in order");
+  command->add_flag("--json", o->json, "one object: ids, pieces (as the vocabulary spells them)");
+  command->footer("Examples:\n"
+                  "  printf 'Hello world' | vetro tokenize model.gguf\n"
+                  "  vetro tokenize model.gguf --explain < letter.txt\n"
+                  "  printf '<|im_end|>' | vetro tokenize model.gguf --parse-special --json");
+  command->callback([o, &exitCode] { exitCode = tokenize(*o); });
+}
+
+} // namespace vetro::cli
