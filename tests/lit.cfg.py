@@ -1,7 +1,8 @@
 """lit's configuration: text tests of tests/{ir,passes,lowering,frontends,viz,e2e}.
 
 `lit` gets --param vetro=PROGRAM --param tools=FOLDER (LLVM's) --param out=FOLDER from ctest.
-Substitutions: %vetro, %models, %data; FileCheck, not, diff and split-file are LLVM's or the system's.
+Substitutions: %vetro, %models, %smollm2, %gemma3, %data; FileCheck, not, diff and split-file are
+LLVM's or the system's.
 """
 
 import os
@@ -29,8 +30,17 @@ config.substitutions += [
     ("%models", models),
     ("%data", data),
 ]
-# REQUIRES: models and REQUIRES: data skip a test where `./bootstrap models` or the data is missing.
+# REQUIRES: models, smollm2, gemma3 or data skips a test where `./bootstrap models` or the data is
+# missing.
 if os.path.isdir(models) and any(name.endswith(".gguf") for name in os.listdir(models)):
     config.available_features.add("models")
+for feature, name in (("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+                      ("gemma3", "gemma-3-270m.Q4_K_M.gguf")):
+    path = os.path.join(models, name)
+    config.substitutions.append((f"%{feature}", path))
+    if os.path.isfile(path):
+        config.available_features.add(feature)
+    else:
+        lit_config.note(f"{path} is missing: `./bootstrap models` enables the tests of {feature}")
 if os.path.isdir(data):
     config.available_features.add("data")

@@ -222,9 +222,7 @@ void addBench(CLI::App &program, int &exitCode) {
   CLI::App *command = program.add_subcommand("bench", "measure prefill and decode");
   addModelOptions(*command, o->model);
   auto count = [&](const char *name, uint32_t &value, uint32_t least, const char *what) {
-    command->add_option(name, value, what)
-        ->check(CLI::Range(least, 1u << 24))
-        ->capture_default_str();
+    command->add_option(name, value, what)->check(range(least, 1u << 24))->capture_default_str();
   };
   count("--prompt", o->nPrompt, 0, "tokens of the prefill; 0: none");
   count("--gen", o->nGen, 0, "tokens decoded one by one; 0: none");

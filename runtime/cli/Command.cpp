@@ -37,7 +37,8 @@ void addFileOptions(CLI::App &command, ModelOptions &o) {
   command.add_option("MODEL", o.path, "a GGUF file; of a split model the first part")->required();
   command.add_option("--override-kv", o.open.overrides, "set a metadata key: KEY=TYPE:VALUE")
       ->allow_extra_args(false);
-  command.add_flag("!--no-mmap", o.open.mmap, "read the file instead of mapping it");
+  command.add_flag_callback(
+      "--no-mmap", [&o] { o.open.mmap = false; }, "read the file instead of mapping it");
   command.add_flag("--mlock", o.open.mlock, "keep the file's pages in memory");
   command.add_flag("--direct-io", o.open.directIO, "read past the page cache");
   command.add_flag("--check-tensors", o.open.checkTensors, "refuse weights that are not finite");
@@ -61,19 +62,20 @@ void addModelOptions(CLI::App &command, ModelOptions &o) {
   addPlanOptions(command, o);
   o.cacheDir = defaultCacheDir();
   command.add_option("--threads", o.nThreads, "threads, this one included")
-      ->check(CLI::Range(1, 1024))
+      ->check(range(1u, 1024u))
       ->capture_default_str();
-  command.add_flag("!--no-pin", o.pin, "do not bind threads to processors");
+  command.add_flag_callback(
+      "--no-pin", [&o] { o.pin = false; }, "do not bind threads to processors");
   command.add_option("--cache-dir", o.cacheDir,
                      "folder of compiled plans; '': keep none (default: ~/.cache/vetro)");
 }
 
 void addSessionOptions(CLI::App &command, SessionOptions &o) {
   command.add_option("-c,--ctx", o.nCtx, "context in tokens, at most the model's; 0: the model's")
-      ->check(CLI::Range(0u, 1u << 30))
+      ->check(range(0u, 1u << 30))
       ->capture_default_str();
   command.add_option("--ubatch", o.nUbatch, "tokens per micro-batch")
-      ->check(CLI::Range(1u, 1u << 20))
+      ->check(range(1u, 1u << 20))
       ->capture_default_str();
 }
 

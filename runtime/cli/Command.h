@@ -15,6 +15,11 @@ enum ExitCode { Done = 0, AnswerIsNo = 1, InputError = 2, Interrupted = 130 };
 int fail(llvm::Error error);
 int fail(const llvm::Twine &message);
 
+/// A number from `low` to `high`; the help text does not repeat the range.
+template <typename T> CLI::Validator range(T low, T high) {
+  return CLI::Range(low, high).description("");
+}
+
 /// Adds what every command that opens a file has: MODEL, --override-kv, --no-mmap, ...
 void addFileOptions(CLI::App &command, ModelOptions &options);
 /// Adds what decides the plan: --kv, --disable, --level.

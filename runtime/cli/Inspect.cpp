@@ -121,7 +121,8 @@ static Json why(llvm::Error error) { return {{"why", llvm::toString(std::move(er
 
 /// Fills "frontend", "kv_cache" and "plan", as far as the model can be built.
 static void addGraph(Json &result, const File &file, const InspectOptions &o) {
-  result["kv_cache"] = result["plan"] = nullptr;
+  for (const char *key : {"frontend", "kv_cache", "plan"}) // in the order of the text form
+    result[key] = nullptr;
   auto graph = buildModelGraph(file, o.model);
   if (!graph) {
     result["frontend"] = why(graph.takeError());

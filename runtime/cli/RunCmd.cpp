@@ -141,7 +141,7 @@ void addRun(CLI::App &program, int &exitCode) {
   addModelOptions(*command, o->model);
   addPromptOptions(*command, o->prompt);
   command->add_option("-n,--predict", o->nPredict, "tokens to generate; -1: until the context ends")
-      ->check(CLI::Range(int64_t(-1), int64_t(1) << 40))
+      ->check(range(int64_t(-1), int64_t(1) << 40))
       ->capture_default_str();
   addSessionOptions(*command, o->session);
   addSamplingOptions(*command, o->generate.sampling);
