@@ -62,7 +62,7 @@ SmallVector<Axis, 2> dynamicAxes(Value v) {
       .Default([](Operation *op) { return dynamicAxes(op->getOperand(0)); });
 }
 
-static void multiply(Extent &e, Axis axis) {
+void multiply(Extent &e, Axis axis) {
   (axis == Axis::Tokens ? e.tokens : axis == Axis::Outputs ? e.outputs : e.cells) += 1;
 }
 

@@ -16,6 +16,8 @@ struct Extent {
   uint8_t tokens = 0, outputs = 0, cells = 0;
 };
 Extent elementCount(mlir::Value v);
+/// Times the length of that axis.
+void multiply(Extent &e, Axis axis);
 
 /// Bytes of v in memory: 4 per element, or the records of runtime/abi/Kernel.h for a8.
 Extent byteCount(mlir::Value v);

@@ -40,6 +40,29 @@ static ir::Extent storeUnits(Operation *op) {
   return e;
 }
 
+/// A unit is one cell. `cells` names slots; where a slot lies, its sequence and position say.
+static void emitLoad(StepBuilder &s, Operation *op) {
+  auto load = cast<ir::KvLoadOp>(op);
+  auto state = cast<ir::StateType>(load.getState().getType());
+  std::string kernel =
+      ("vt_kv_load_" + stateKind(load.getState()) + "_" + elementName(state)).str();
+  Value stateAt = s.operand(0), y = s.operand(2), pages = s.batchField(BatchField::Pages);
+  Value maxPages = s.batchField(BatchField::MaxPages);
+  Value positions = s.batchField(BatchField::CellPositions);
+  Value sequences = s.batchField(BatchField::CellSequences);
+  s.loop(s.begin(), s.end(), 1, [&](Value c) {
+    Value ofSequence = s.idAddress(pages, s.mul(s.loadId(sequences, c), maxPages));
+    s.call(kernel, {stateAt, ofSequence, s.toI32(s.loadId(positions, c)), s.i32(state.getHeads()),
+                    s.i32(state.getHeadDim()),
+                    s.at(y, s.mul(c, s.i64(state.getHeads() * state.getHeadDim())))});
+  });
+}
+static ir::Extent loadUnits(Operation *op) {
+  ir::Extent e = ir::elementCount(op->getResult(0));
+  e.scale = 1;
+  return e;
+}
+
 /// A unit is one KV head of one token.
 static void emitAttention(StepBuilder &s, Operation *op) {
   auto attention = cast<ir::AttentionOp>(op);
@@ -65,6 +88,7 @@ static ir::Extent attentionUnits(Operation *op) {
 EmitterTable cacheEmitters() {
   static const std::pair<StringRef, Emitter> table[] = {
       {"vetro.kv_store", {emitStore, storeUnits}},
+      {"vetro.kv_load", {emitLoad, loadUnits}},
       {"vetro.attention", {emitAttention, attentionUnits}},
   };
   return table;

@@ -51,26 +51,28 @@ Value emitUnary(StepBuilder &s, StringRef kind, Value x) {
 
 static ir::Extent rows(Operation *op) { return rowCount(op->getResult(0)); }
 
-/// y[row] = f(a[row], b): b is a row of its own, or one vector for all rows.
+/// y[row] = f(a[row], b), b repeated along missing axes and axes of length 1.
 static void emitBinary(StepBuilder &s, Operation *op) {
-  int64_t n = ir::shapeOf(op->getResult(0)).getShape().back();
-  bool vector = ir::shapeOf(op->getOperand(1)).getRank() == 1;
-  Value a = s.operand(0), b = s.operand(1), y = s.operand(2);
+  SmallVector<Value> dims = dimensions(s, op->getResult(0));
+  SmallVector<Value> strides = broadcastStrides(s, op->getOperand(1), dims.size());
+  bool one = getConstantIntValue(strides.back()) == 0; // b repeats one number along the row
+  Value n = dims.back(), a = s.operand(0), b = s.operand(1), y = s.operand(2);
   s.loop(s.begin(), s.end(), 1, [&](Value row) {
-    Value offset = s.mul(row, s.i64(n));
-    Value aRow = s.at(a, offset), bRow = vector ? b : s.at(b, offset), yRow = s.at(y, offset);
+    Value offset = s.mul(row, n);
+    Value aRow = s.at(a, offset), yRow = s.at(y, offset);
+    Value bRow = s.at(b, rowOffset(s, dims, strides, row));
     s.vectors(n, 16, [&](Value i, int lanes) {
-      Value p = s.load(aRow, i, lanes), q = s.load(bRow, i, lanes);
+      Value p = s.load(aRow, i, lanes);
+      Value q = one ? s.splat(s.loadScalar(bRow, s.i64(0)), lanes) : s.load(bRow, i, lanes);
       s.store(isa<ir::AddOp>(op) ? s.addF(p, q) : s.mulF(p, q), yRow, i);
     });
   });
 }
 
 static void emitMap(StepBuilder &s, Operation *op, llvm::function_ref<Value(Value, int)> f) {
-  int64_t n = ir::shapeOf(op->getResult(0)).getShape().back();
-  Value x = s.operand(0), y = s.operand(1);
+  Value n = dimensions(s, op->getResult(0)).back(), x = s.operand(0), y = s.operand(1);
   s.loop(s.begin(), s.end(), 1, [&](Value row) {
-    Value offset = s.mul(row, s.i64(n));
+    Value offset = s.mul(row, n);
     Value xRow = s.at(x, offset), yRow = s.at(y, offset);
     s.vectors(n, 16,
               [&](Value i, int lanes) { s.store(f(s.load(xRow, i, lanes), lanes), yRow, i); });

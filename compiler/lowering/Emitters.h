@@ -26,11 +26,15 @@ EmitterTable matmulEmitters();
 EmitterTable ropeEmitters();
 EmitterTable cacheEmitters();
 EmitterTable elementwiseEmitters();
+EmitterTable attentionEmitters();
+EmitterTable shapeEmitters();
 
 // Pieces that several families use.
 
 /// Rows of v when all axes but the last are one: a natural unit.
 ir::Extent rowCount(mlir::Value v);
+/// Lengths of v's axes as i64: constants, or read from the batch.
+llvm::SmallVector<mlir::Value> dimensions(StepBuilder &s, mlir::Value v);
 /// Tokens or output rows of the batch, whichever the first axis of v counts, as i64.
 mlir::Value batchRows(StepBuilder &s, mlir::Value v);
 /// y[0..n) = rms_norm(x[0..n)) * w (w null: no weight).
@@ -40,6 +44,12 @@ void emitRow(StepBuilder &s, mlir::Value result, mlir::Value base, mlir::Value u
              llvm::function_ref<void(mlir::Value)> body);
 /// Scratch that emitRow needs.
 ir::Extent rowScratch(mlir::Value result);
+/// Where a row of a tensor of these dimensions (the last axis is the row) lies in another value:
+/// sum of the row's index along each leading axis times that axis' stride in floats.
+mlir::Value rowOffset(StepBuilder &s, llvm::ArrayRef<mlir::Value> dims,
+                      llvm::ArrayRef<mlir::Value> strides, mlir::Value row);
+/// Strides in floats of x against the axes of a value of `rank` axes: 0 where x is repeated.
+llvm::SmallVector<mlir::Value> broadcastStrides(StepBuilder &s, mlir::Value x, unsigned rank);
 /// f(x) of vetro.unary, on a vector.
 mlir::Value emitUnary(StepBuilder &s, llvm::StringRef kind, mlir::Value x);
 /// "k" or "v", from the symbol of a state handle.

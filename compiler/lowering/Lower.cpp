@@ -10,8 +10,8 @@ using namespace mlir;
 namespace vetro {
 
 const Emitter *emitterFor(Operation *op) {
-  for (EmitterTable table :
-       {normEmitters(), matmulEmitters(), ropeEmitters(), cacheEmitters(), elementwiseEmitters()})
+  for (EmitterTable table : {normEmitters(), matmulEmitters(), ropeEmitters(), cacheEmitters(),
+                             elementwiseEmitters(), attentionEmitters(), shapeEmitters()})
     for (const auto &[name, emitter] : table)
       if (op->getName().getStringRef() == name)
         return &emitter;
@@ -28,6 +28,11 @@ public:
 
   llvm::Error run();
   ModuleOp codeModule() { return *code; }
+  /// Dialects that the step functions are written in.
+  static void load(MLIRContext *context) {
+    context->loadDialect<LLVM::LLVMDialect, arith::ArithDialect, scf::SCFDialect,
+                         vector::VectorDialect, math::MathDialect>();
+  }
   Plan plan;
 
 private:
@@ -124,8 +129,10 @@ void Lowering::growBuffer(Value v) {
 
 void Lowering::addValue(StringRef name, Value v, uint32_t step, uint32_t operand) {
   PlanExtent rows = toPlan(rowCount(v));
+  int64_t last = ir::shapeOf(v).getShape().back();
   plan.values.push_back({name.str(), step, operand, rows,
-                         uint64_t(ir::shapeOf(v).getShape().back()), ir::storageFormat(v).str()});
+                         ShapedType::isDynamic(last) ? 0 : uint64_t(last),
+                         ir::storageFormat(v).str()});
 }
 
 /// The names of the op's results: its own, and for several results its inner names.
@@ -181,9 +188,7 @@ llvm::Error Lowering::run() {
 
 llvm::Expected<Lowered> lower(ModuleOp module, llvm::LLVMContext &context,
                               const LowerOptions &options) {
-  MLIRContext *mlirContext = module.getContext();
-  mlirContext->loadDialect<LLVM::LLVMDialect, arith::ArithDialect, scf::SCFDialect,
-                           vector::VectorDialect, math::MathDialect>();
+  Lowering::load(module.getContext());
   Lowering lowering(module);
   if (llvm::Error error = lowering.run())
     return std::move(error);
@@ -199,5 +204,30 @@ llvm::Expected<Lowered> lower(ModuleOp module, llvm::LLVMContext &context,
   result.plan = std::move(lowering.plan);
   return result;
 }
+
+namespace {
+struct EmitSteps : PassWrapper<EmitSteps, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitSteps)
+  StringRef getArgument() const override { return "vetro-emit-steps"; }
+  StringRef getDescription() const override { return "the step functions of a planned module"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect, arith::ArithDialect, scf::SCFDialect, vector::VectorDialect,
+                    math::MathDialect>();
+  }
+  void runOnOperation() override {
+    Lowering lowering(getOperation());
+    if (llvm::Error error = lowering.run()) {
+      getOperation().emitError(llvm::toString(std::move(error)));
+      return signalPassFailure();
+    }
+    Block *body = getOperation().getBody();
+    while (!body->empty())
+      body->back().erase(); // users stand after what they use
+    body->getOperations().splice(body->end(), lowering.codeModule().getBody()->getOperations());
+  }
+};
+} // namespace
+
+void registerLoweringPasses() { PassRegistration<EmitSteps>(); }
 
 } // namespace vetro

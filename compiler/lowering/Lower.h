@@ -24,4 +24,8 @@ struct LowerOptions {
 llvm::Expected<Lowered> lower(mlir::ModuleOp module, llvm::LLVMContext &context,
                               const LowerOptions &options = {});
 
+/// Registers `--vetro-emit-steps`: replaces a planned module by its step functions (level 4), as
+/// lower() makes them.
+void registerLoweringPasses();
+
 } // namespace vetro

@@ -8,14 +8,28 @@ namespace vetro {
 
 ir::Extent rowCount(Value v) {
   ir::Extent e = ir::elementCount(v);
-  e.scale /= ir::shapeOf(v).getShape().back();
+  if (!ShapedType::isDynamic(ir::shapeOf(v).getShape().back()))
+    e.scale /= ir::shapeOf(v).getShape().back();
+  else
+    (ir::dynamicAxes(v).back() == ir::Axis::Cells     ? e.cells
+     : ir::dynamicAxes(v).back() == ir::Axis::Outputs ? e.outputs
+                                                      : e.tokens) -= 1;
   return e;
 }
 
-Value batchRows(StepBuilder &s, Value v) {
-  bool outputs = ir::dynamicAxes(v).front() == ir::Axis::Outputs;
-  return s.batchField(outputs ? BatchField::NOutputs : BatchField::NTokens);
+SmallVector<Value> dimensions(StepBuilder &s, Value v) {
+  static constexpr BatchField fields[] = {BatchField::NTokens, BatchField::NOutputs,
+                                          BatchField::NCells};
+  SmallVector<Value> dims;
+  SmallVector<ir::Axis, 2> axes = ir::dynamicAxes(v);
+  unsigned dynamic = 0;
+  for (int64_t d : ir::shapeOf(v).getShape())
+    dims.push_back(ShapedType::isDynamic(d) ? s.batchField(fields[int(axes[dynamic++])])
+                                            : s.i64(d));
+  return dims;
 }
+
+Value batchRows(StepBuilder &s, Value v) { return dimensions(s, v).front(); }
 
 void emitNormRow(StepBuilder &s, Value x, Value w, Value y, int64_t n, float eps) {
   OpBuilder &b = s.builder();

@@ -17,14 +17,17 @@ template <typename OpT> static ref::RopeParams params(OpT op) {
           int64_t(op.getNCtxOrig())};
 }
 
+static Value nullPointer(StepBuilder &s) {
+  auto type = LLVM::LLVMPointerType::get(s.builder().getContext());
+  return LLVM::ZeroOp::create(s.builder(), s.location(), type);
+}
+
 /// A unit is one token. The frequencies are a constant of the code.
 static void emitTable(StepBuilder &s, Operation *op) {
   auto table = cast<ir::RopeTableOp>(op);
   Value frequencies = s.constantArray(ref::ropeFrequencies(params(table)));
   bool hasFactors = bool(table.getFactors());
-  Value factors = hasFactors ? s.operand(1)
-                             : LLVM::ZeroOp::create(s.builder(), s.location(),
-                                                    LLVM::LLVMPointerType::get(op->getContext()));
+  Value factors = hasFactors ? s.operand(1) : nullPointer(s);
   s.call("vt_rope_table", {s.operand(0), s.toI32(s.begin()), s.toI32(s.end()), frequencies, factors,
                            s.i32(table.getNDims() / 2), s.f32(ref::ropeMagnitude(params(table))),
                            s.operand(hasFactors ? 2 : 1)});
@@ -65,6 +68,29 @@ static void emitRotation(StepBuilder &s, Value x, Value y, Value table, int64_t 
   s.vectors(d - nDims, 16, [&](Value i, int lanes) {
     s.store(s.load(x, s.add(i, rest), lanes), y, s.add(i, rest));
   });
+}
+
+/// A unit is one token: its cosines and sines into scratch, then its heads.
+static void emitRope(StepBuilder &s, Operation *op) {
+  auto rope = cast<ir::RopeOp>(op);
+  RankedTensorType type = ir::shapeOf(rope.getX());
+  int64_t heads = type.getDimSize(1), d = type.getDimSize(2), nDims = rope.getNDims();
+  bool neighbours = rope.getMode() == "norm";
+  Value frequencies = s.constantArray(ref::ropeFrequencies(params(rope)));
+  Value factors = rope.getFactors() ? s.operand(2) : nullPointer(s);
+  Value x = s.operand(0), positions = s.operand(1), y = s.operand(op->getNumOperands());
+  Value table = s.scratch();
+  s.loop(s.begin(), s.end(), 1, [&](Value t) {
+    s.call("vt_rope_table", {s.idAddress(positions, t), s.i32(0), s.i32(1), frequencies, factors,
+                             s.i32(nDims / 2), s.f32(ref::ropeMagnitude(params(rope))), table});
+    s.loop(s.i64(0), s.i64(heads), 1, [&](Value h) {
+      Value offset = s.add(s.mul(t, s.i64(heads * d)), s.mul(h, s.i64(d)));
+      emitRotation(s, s.at(x, offset), s.at(y, offset), table, nDims, d, neighbours);
+    });
+  });
+}
+static ir::Extent ropeScratch(Operation *op) {
+  return {uint64_t(cast<ir::RopeOp>(op).getNDims()) * sizeof(float)};
 }
 
 /// Norm (if the op has a weight, through `normed`) and rotation of head `h` of token `t`.
@@ -139,6 +165,7 @@ static ir::Extent tokenScratch(Operation *op) {
 EmitterTable ropeEmitters() {
   static const std::pair<StringRef, Emitter> table[] = {
       {"vetro.rope_table", {emitTable, tableUnits}},
+      {"vetro.rope", {emitRope, tokenUnits, ropeScratch}},
       {"vetro.norm_rope", {emitNormRope, headUnits, headScratch}},
       {"vetro.norm_rope_store", {emitNormRopeStore, tokenUnits, tokenScratch}},
   };

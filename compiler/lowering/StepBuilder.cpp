@@ -45,10 +45,15 @@ Value StepBuilder::rem(Value x, Value y) { return arith::RemUIOp::create(b, loc,
 Value StepBuilder::min(Value x, Value y) { return arith::MinUIOp::create(b, loc, x, y); }
 Value StepBuilder::max(Value x, Value y) { return arith::MaxUIOp::create(b, loc, x, y); }
 Value StepBuilder::toI32(Value x) { return arith::TruncIOp::create(b, loc, b.getI32Type(), x); }
+Value StepBuilder::both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
 Value StepBuilder::addF(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
 Value StepBuilder::subF(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
 Value StepBuilder::mulF(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
 Value StepBuilder::divF(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
+Value StepBuilder::maxF(Value x, Value y) {
+  Value less = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, y, x);
+  return arith::SelectOp::create(b, loc, less, x, y);
+}
 Value StepBuilder::splat(Value scalar, int lanes) {
   return vector::BroadcastOp::create(b, loc, vec(lanes), scalar);
 }
@@ -62,11 +67,16 @@ Value StepBuilder::operand(unsigned i) {
 Value StepBuilder::batch() { return batchPtr; }
 
 Value StepBuilder::batchField(BatchField field) {
-  static constexpr size_t offsets[] = {offsetof(VtBatch, nTokens),   offsetof(VtBatch, nOutputs),
-                                       offsetof(VtBatch, tokens),    offsetof(VtBatch, positions),
-                                       offsetof(VtBatch, sequences), offsetof(VtBatch, outputRows)};
+  static constexpr size_t offsets[] = {
+      offsetof(VtBatch, nTokens),       offsetof(VtBatch, nOutputs),
+      offsetof(VtBatch, nCells),        offsetof(VtBatch, maxPages),
+      offsetof(VtBatch, tokens),        offsetof(VtBatch, positions),
+      offsetof(VtBatch, sequences),     offsetof(VtBatch, outputRows),
+      offsetof(VtBatch, pages),         offsetof(VtBatch, cellPositions),
+      offsetof(VtBatch, cellSequences),
+  };
   Value address = atBytes(batchPtr, i64(offsets[int(field)]));
-  if (field != BatchField::NTokens && field != BatchField::NOutputs)
+  if (field > BatchField::MaxPages)
     return LLVM::LoadOp::create(b, loc, ptr(), address);
   Value n = LLVM::LoadOp::create(b, loc, b.getI32Type(), address);
   return arith::ExtUIOp::create(b, loc, b.getI64Type(), n);
@@ -89,13 +99,18 @@ Value StepBuilder::atBytes(Value pointer, Value bytes) {
 Value StepBuilder::at(Value pointer, Value floats) {
   return LLVM::GEPOp::create(b, loc, ptr(), b.getF32Type(), pointer, floats);
 }
+Value StepBuilder::idAddress(Value pointer, Value index) {
+  return LLVM::GEPOp::create(b, loc, ptr(), b.getI32Type(), pointer, index);
+}
 Value StepBuilder::loadId(Value pointer, Value index) {
-  Value address = LLVM::GEPOp::create(b, loc, ptr(), b.getI32Type(), pointer, index);
-  Value id = LLVM::LoadOp::create(b, loc, b.getI32Type(), address);
+  Value id = LLVM::LoadOp::create(b, loc, b.getI32Type(), idAddress(pointer, index));
   return arith::ExtUIOp::create(b, loc, b.getI64Type(), id);
 }
 Value StepBuilder::load(Value pointer, Value floats, int lanes) {
   return LLVM::LoadOp::create(b, loc, vec(lanes), at(pointer, floats), /*alignment=*/4);
+}
+Value StepBuilder::loadScalar(Value pointer, Value floats) {
+  return LLVM::LoadOp::create(b, loc, b.getF32Type(), at(pointer, floats), /*alignment=*/4);
 }
 void StepBuilder::store(Value value, Value pointer, Value floats) {
   LLVM::StoreOp::create(b, loc, value, at(pointer, floats), /*alignment=*/4);
@@ -108,6 +123,16 @@ void StepBuilder::loop(Value low, Value high, int64_t step, llvm::function_ref<v
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
+}
+
+Value StepBuilder::fold(Value low, Value high, int64_t step, Value initial,
+                        llvm::function_ref<Value(Value, Value)> body) {
+  auto loop = scf::ForOp::create(b, loc, low, high, i64(step), ValueRange{initial});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value next = body(loop.getInductionVar(), loop.getRegionIterArgs()[0]);
+  scf::YieldOp::create(b, loc, next);
+  return loop.getResult(0);
 }
 
 void StepBuilder::ifLess(Value low, Value high, llvm::function_ref<void()> body) {
@@ -126,19 +151,21 @@ void StepBuilder::vectors(int64_t n, int lanes, llvm::function_ref<void(Value, i
     body(i64(whole), int(n - whole));
 }
 
+void StepBuilder::vectors(Value n, int lanes, llvm::function_ref<void(Value, int)> body) {
+  if (std::optional<int64_t> known = getConstantIntValue(n))
+    return vectors(*known, lanes, body);
+  Value whole = sub(n, rem(n, i64(lanes)));
+  loop(i64(0), whole, lanes, [&](Value i) { body(i, lanes); });
+  loop(whole, n, 1, [&](Value i) { body(i, 1); });
+}
+
 Value StepBuilder::sum(int64_t n, llvm::function_ref<Value(Value, int)> f) {
   constexpr int lanes = 16;
   int64_t whole = n / lanes * lanes;
   Value acc = splat(0.0f, lanes);
   if (whole > 0) {
-    auto loop = scf::ForOp::create(b, loc, i64(0), i64(whole), i64(lanes), ValueRange{acc});
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value next = addF(loop.getRegionIterArgs()[0], f(loop.getInductionVar(), lanes));
-      scf::YieldOp::create(b, loc, next);
-    }
-    acc = loop.getResult(0);
+    acc = fold(i64(0), i64(whole), lanes, acc,
+               [&](Value i, Value sum) { return addF(sum, f(i, lanes)); });
   }
   if (whole < n) {
     Value tail = f(i64(whole), int(n - whole));

@@ -12,7 +12,19 @@
 namespace vetro {
 
 /// Fields of VtBatch that generated code reads.
-enum class BatchField { NTokens, NOutputs, Tokens, Positions, Sequences, OutputRows };
+enum class BatchField {
+  NTokens,
+  NOutputs,
+  NCells,
+  MaxPages,
+  Tokens,
+  Positions,
+  Sequences,
+  OutputRows,
+  Pages,
+  CellPositions,
+  CellSequences
+};
 
 /// Builds one step function `void f(args, begin, end, thread)` and its body.
 ///
@@ -39,6 +51,7 @@ public:
   mlir::Value min(mlir::Value x, mlir::Value y);
   mlir::Value max(mlir::Value x, mlir::Value y);
   mlir::Value toI32(mlir::Value x);
+  mlir::Value both(mlir::Value x, mlir::Value y); ///< and
 
   // The step's arguments.
   mlir::Value begin() { return beginUnit; } ///< i64
@@ -51,8 +64,10 @@ public:
   // Memory.
   mlir::Value at(mlir::Value pointer, mlir::Value floats); ///< pointer + floats * 4
   mlir::Value atBytes(mlir::Value pointer, mlir::Value bytes);
-  mlir::Value loadId(mlir::Value pointer, mlir::Value index); ///< i32 array, as i64
+  mlir::Value loadId(mlir::Value pointer, mlir::Value index);    ///< i32 array, as i64
+  mlir::Value idAddress(mlir::Value pointer, mlir::Value index); ///< of an i32 array
   mlir::Value load(mlir::Value pointer, mlir::Value floats, int lanes);
+  mlir::Value loadScalar(mlir::Value pointer, mlir::Value floats);
   void store(mlir::Value value, mlir::Value pointer, mlir::Value floats);
 
   // Floats, scalar or vector.
@@ -60,6 +75,7 @@ public:
   mlir::Value subF(mlir::Value x, mlir::Value y);
   mlir::Value mulF(mlir::Value x, mlir::Value y);
   mlir::Value divF(mlir::Value x, mlir::Value y);
+  mlir::Value maxF(mlir::Value x, mlir::Value y); ///< y < x ? x : y
   /// A scalar in every lane.
   mlir::Value splat(mlir::Value scalar, int lanes);
   mlir::Value splat(float value, int lanes) { return splat(f32(value), lanes); }
@@ -68,10 +84,15 @@ public:
   /// for (i = low; i < high; i += step) body(i)
   void loop(mlir::Value low, mlir::Value high, int64_t step,
             llvm::function_ref<void(mlir::Value)> body);
+  /// acc = initial; for (i = low; i < high; i += step) acc = body(i, acc); the last acc
+  mlir::Value fold(mlir::Value low, mlir::Value high, int64_t step, mlir::Value initial,
+                   llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
   /// if (low < high) body()
   void ifLess(mlir::Value low, mlir::Value high, llvm::function_ref<void()> body);
   /// Covers n elements in vectors of `lanes`; the tail in one shorter vector. body(index, lanes)
   void vectors(int64_t n, int lanes, llvm::function_ref<void(mlir::Value, int)> body);
+  /// The same for n known only at run time (i64): the tail one by one.
+  void vectors(mlir::Value n, int lanes, llvm::function_ref<void(mlir::Value, int)> body);
   /// Sum over n elements of f(index, lanes), in 16 lanes by index, then by a fixed tree.
   mlir::Value sum(int64_t n, llvm::function_ref<mlir::Value(mlir::Value, int)> f);
 

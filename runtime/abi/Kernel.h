@@ -22,6 +22,11 @@ struct VtBatch {
   const int32_t *outputRows; ///< [nOutputs] ascending token indices
   const int32_t *pages;      ///< [nSequences][maxPages] page numbers
   uint32_t maxPages;
+  // Only for plans that read the cache cell by cell (attention left unfused): the cells of the
+  // batch's sequences, sequence by sequence, positions ascending.
+  uint32_t nCells;              ///< C; 0 for other plans
+  const int32_t *cellPositions; ///< [C]
+  const int32_t *cellSequences; ///< [C]
 };
 
 /// What a step receives: the addresses of its operands, then of its results, in the IR's order.

@@ -1,5 +1,6 @@
 // vetro opt: MLIR's optimiser driver with everything of Vetro registered.
 #include "compiler/ir/Vetro.h"
+#include "compiler/lowering/Lower.h"
 #include "passes/Passes.h"
 #include "runtime/cli/Command.h"
 
@@ -13,6 +14,7 @@ int runOpt(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<ir::VetroDialect, mlir::func::FuncDialect>();
   registerVetroPasses();
+  registerLoweringPasses();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "vetro opt: Vetro's optimiser driver\n", registry));

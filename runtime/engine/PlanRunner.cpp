@@ -54,7 +54,7 @@ void PlanRunner::run(const VtBatch &batch, StepObserver *observer) {
       const PlanStep &step = plan.steps[i];
       VtArgs args{operands.data() + firstOperand[i], &batch, arena.data() + scratchOffset,
                   scratchStride};
-      uint64_t units = step.units.of(batch.nTokens, batch.nOutputs, nCells);
+      uint64_t units = step.units.of(batch.nTokens, batch.nOutputs, batch.nCells);
       uint64_t begin = units * thread / pool.size(), end = units * (thread + 1) / pool.size();
       if (begin < end)
         functions[i](&args, uint32_t(begin), uint32_t(end), thread);

@@ -39,7 +39,6 @@ public:
     return operands[firstOperand[step] + operand];
   }
   const VtBatch &batch() const { return *current; }
-  uint32_t nCells = 0; ///< cells of the current batch; set by the session
   uint64_t arenaBytes() const { return arena.size(); }
 
 private:

@@ -20,14 +20,14 @@ llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const M
   for (std::vector<int32_t> *array :
        {&s->tokens, &s->positions, &s->sequences, &s->slots, &s->outputs})
     array->resize(options.nUbatch);
-  const int32_t *inputs[] = {s->tokens.data(),
-                             s->positions.data(),
-                             s->sequences.data(),
-                             s->slots.data(),
-                             s->outputs.data(),
-                             nullptr,
-                             nullptr,
-                             nullptr};
+  // Steps over cells exist only where attention is left unfused; it reads the cache by itself.
+  bool byCell = llvm::any_of(s->owner->plan().buffers, [](const PlanExtent &e) { return e.cells; });
+  if (byCell)
+    for (std::vector<int32_t> *array : {&s->cells, &s->cellPositions, &s->cellSequences})
+      array->resize(size_t(options.nCtx) * options.nSequences);
+  const int32_t *inputs[] = {s->tokens.data(),        s->positions.data(),    s->sequences.data(),
+                             s->slots.data(),         s->outputs.data(),      s->cells.data(),
+                             s->cellPositions.data(), s->cellSequences.data()};
   auto plan = PlanRunner::create(*s->owner, s->cache, inputs, options.nUbatch, options.nOutputs,
                                  options.nCtx * options.nSequences);
   if (!plan)
@@ -40,7 +40,10 @@ llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const M
               s->sequences.data(),
               s->outputs.data(),
               s->cache.pages(),
-              s->cache.maxPages()};
+              s->cache.maxPages(),
+              0,
+              s->cellPositions.data(),
+              s->cellSequences.data()};
   return s;
 }
 
@@ -61,7 +64,26 @@ size_t Session::fill(llvm::ArrayRef<BatchToken> all, size_t begin) {
     if (token.output)
       outputs[batch.nOutputs++] = int32_t(t);
   }
+  if (!cells.empty())
+    listCells();
   return i;
+}
+
+/// The cells of the micro-batch's sequences, sequence by sequence, positions ascending. A token's
+/// own cells thus keep their order whatever else is in the batch.
+void Session::listCells() {
+  llvm::ArrayRef<int32_t> present(sequences.data(), batch.nTokens);
+  uint32_t n = 0;
+  for (uint32_t s = 0; s < cache.nSequences(); ++s) {
+    if (!llvm::is_contained(present, int32_t(s)))
+      continue;
+    for (uint32_t position = 0; position < cache.length(s); ++position, ++n) {
+      cells[n] = int32_t(s * cache.nCtx() + position);
+      cellPositions[n] = int32_t(position);
+      cellSequences[n] = int32_t(s);
+    }
+  }
+  batch.nCells = n;
 }
 
 llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,

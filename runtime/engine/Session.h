@@ -28,11 +28,13 @@ public:
 private:
   explicit Session(std::shared_ptr<const Model> model) : owner(std::move(model)) {}
   size_t fill(llvm::ArrayRef<BatchToken> batch, size_t begin);
+  void listCells();
 
   std::shared_ptr<const Model> owner;
   SessionOptions opts;
   KvCache cache;
   std::vector<int32_t> tokens, positions, sequences, slots, outputs; ///< [nUbatch]
+  std::vector<int32_t> cells, cellPositions, cellSequences; ///< empty where the plan reads none
   VtBatch batch = {};
   PlanRunner plan;
   StepObserver *observer = nullptr;
