@@ -108,11 +108,11 @@ Value Blocks::add(Value x, Value y, const Twine &name) {
   return ir::AddOp::create(b, loc(name), x.getType(), x, y);
 }
 
-Value Blocks::transpose(Value x, ArrayRef<int64_t> perm) {
+Value Blocks::transpose(Value x, ArrayRef<int64_t> perm, const Twine &name) {
   SmallVector<int64_t> shape;
   for (int64_t axis : perm)
     shape.push_back(ir::shapeOf(x).getDimSize(axis));
-  return ir::TransposeOp::create(b, loc(""), tensor(shape), x, perm);
+  return ir::TransposeOp::create(b, loc(name), tensor(shape), x, perm);
 }
 
 Value Blocks::softcap(Value x, float cap, const Twine &name) {
@@ -191,8 +191,9 @@ Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpe
       ir::SoftmaxOp::create(b, loc(layerName(layer, "attn_probs")), scoresType, add(s, mask, ""));
   Value ctx =
       ir::BmmOp::create(b, loc(""), tensor({heads, dyn, d}), probs, transpose(values, {1, 2, 0}));
-  return ir::ReshapeOp::create(b, loc(layerName(layer, "attn_ctx")), tensor({dyn, heads * d}),
-                               transpose(ctx, {1, 0, 2}));
+  std::string name = layerName(layer, "attn_ctx");
+  Value byToken = transpose(ctx, {1, 0, 2}, name);
+  return ir::ReshapeOp::create(b, loc(name), tensor({dyn, heads * d}), byToken);
 }
 
 // ---- feed-forward and head ----

@@ -80,7 +80,7 @@ private:
   mlir::Location loc(const llvm::Twine &name);
   mlir::Value arg(unsigned i) { return func.getArgument(i); }
   mlir::RankedTensorType tensor(llvm::ArrayRef<int64_t> shape);
-  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm);
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm, const llvm::Twine &name = "");
   mlir::Value scale(mlir::Value x, float s, const llvm::Twine &name);
   mlir::Value cache(int layer, llvm::StringRef kind, int64_t heads, int64_t headDim);
   mlir::Value softcap(mlir::Value x, float cap, const llvm::Twine &name);

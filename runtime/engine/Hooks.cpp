@@ -3,6 +3,7 @@
 #include "compiler/ir/Extents.h"
 #include "compiler/ir/Shapes.h"
 
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 using namespace mlir;
@@ -17,6 +18,41 @@ std::vector<Operation *> stepOps(const Graph &graph) {
   return ops;
 }
 
+/// Whether rows of micro-batches, one after the other, make up v: its first axis counts tokens or
+/// output rows, and no other axis grows.
+static bool isByRow(Value v) {
+  auto type = dyn_cast<RankedTensorType>(v.getType());
+  if (!type || type.hasStaticShape() || !type.isDynamicDim(0))
+    return false;
+  auto axes = ir::dynamicAxes(v);
+  return axes.size() == 1 && axes[0] != ir::Axis::Cells;
+}
+
+using OpList = llvm::SetVector<Operation *>;
+
+/// `op` and, before it, the ops whose results it needs and that are not recorded.
+static void addRegion(Operation *op, OpList &region) {
+  if (region.contains(op))
+    return;
+  for (Value v : op->getOperands())
+    if (Operation *def = v.getDefiningOp(); def && !isByRow(v))
+      if (!isa<ir::GetWeightOp, ir::GetStateOp>(def))
+        addRegion(def, region);
+  region.insert(op);
+}
+
+/// The steps nearest below `op` whose results are recorded: they prove what `op` computed.
+static void addWitnesses(Operation *op, OpList &witnesses) {
+  for (Value result : op->getResults()) {
+    if (isByRow(result))
+      continue;
+    for (Operation *user : result.getUsers())
+      if (ir::isStep(user) && llvm::all_of(user->getResults(), isByRow))
+        witnesses.insert(user);
+      else
+        addWitnesses(user, witnesses);
+  }
+}
 
 /// The names of the values that `op` computes: its own where it writes f32, and those inside.
 static void addHooks(Operation *op, uint32_t step, std::vector<Hook> &hooks) {
@@ -33,7 +69,7 @@ static void addHooks(Operation *op, uint32_t step, std::vector<Hook> &hooks) {
       if (cast<StringAttr>(name).getValue() != ir::nameOf(op))
         add(cast<StringAttr>(name).getValue(), false);
   if (op->getNumResults() == 1)
-    add(ir::nameOf(op), ir::storageFormat(op->getResult(0)) == "f32");
+    add(ir::nameOf(op), ir::storageFormat(op->getResult(0)) == "f32" && isByRow(op->getResult(0)));
 }
 
 llvm::Expected<std::vector<Hook>> HookRecorder::list(const Model &model) {
@@ -57,8 +93,19 @@ llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::create(const Model &
   r->wanted.assign(wanted.begin(), wanted.end());
   r->needed.resize(r->steps.size());
   r->recorded.resize(r->steps.size());
-  for (const Hook &hook : wanted)
-    r->needed.set(hook.step);
+  for (auto [i, op] : llvm::enumerate(r->steps))
+    r->stepOf[op] = i;
+  OpList needed;
+  for (const Hook &hook : wanted) {
+    OpList witnesses;
+    addWitnesses(r->steps[hook.step], witnesses);
+    addRegion(r->steps[hook.step], needed);
+    for (Operation *op : witnesses)
+      addRegion(op, needed);
+  }
+  for (Operation *op : needed)
+    if (ir::isStep(op))
+      r->needed.set(r->stepOf[op]);
   return r;
 }
 
@@ -77,6 +124,22 @@ static void appendRecord(ref::Tensor &to, std::vector<int8_t> &codes, const uint
   }
 }
 
+/// Of the last micro-batch's rows of x keeps those that `rows` selects, and lets it count them from
+/// the first micro-batch.
+static void keepSelected(ref::Tensor &x, ref::Tensor &rows, const VtBatch &batch) {
+  uint64_t width = x.dim(-1), before = rows.ids.size() - batch.nOutputs;
+  uint64_t first = x.data.size() - batch.nTokens * width;
+  std::vector<float> selected;
+  for (uint32_t o = 0; o < batch.nOutputs; ++o) {
+    auto from = x.data.begin() + first + rows.ids[before + o] * width;
+    selected.insert(selected.end(), from, from + width);
+    rows.ids[before + o] = int32_t(before + o);
+  }
+  x.data.resize(first);
+  x.data.insert(x.data.end(), selected.begin(), selected.end());
+  x.shape[0] = int64_t(x.data.size() / width);
+}
+
 void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
   Operation *op = steps[step];
   Recorded &rec = recorded[step];
@@ -87,13 +150,11 @@ void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
   rec.codes.resize(values.size());
   for (auto [i, v] : llvm::enumerate(values)) {
     ref::Tensor &to = rec.operands[i];
-    auto type = dyn_cast<RankedTensorType>(v.getType());
-    if (!type || type.hasStaticShape())
-      continue; // a weight or a state
+    if (!isByRow(v))
+      continue; // a weight, a state, or over cells, which are listed when all are known
+    auto type = cast<RankedTensorType>(v.getType());
     ir::Extent count = ir::elementCount(v);
     uint64_t n = count.scale * (count.outputs ? batch.nOutputs : batch.nTokens);
-    if (count.cells)
-      continue; // cells are listed at the end, when all are known
     if (type.getElementType().isInteger(32)) {
       auto *ids = static_cast<const int32_t *>(runner.address(step, i));
       // Output rows count from the micro-batch's first token.
@@ -112,21 +173,9 @@ void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
     to.shape = ref::Shape(type.getShape());
     to.shape[0] = int64_t(to.data.size() / (ir::staticProduct(type)));
   }
-  // A selection of rows, told apart by micro-batch: keep the selected rows, in order.
-  if (auto head = dyn_cast<ir::HeadNormOp>(op)) {
-    ref::Tensor &x = rec.operands[0], &rows = rec.operands[1];
-    uint64_t width = x.dim(-1), before = rows.ids.size() - batch.nOutputs;
-    uint64_t first = x.data.size() - batch.nTokens * width;
-    std::vector<float> selected;
-    for (uint32_t o = 0; o < batch.nOutputs; ++o) {
-      auto from = x.data.begin() + first + rows.ids[before + o] * width;
-      selected.insert(selected.end(), from, from + width);
-      rows.ids[before + o] = int32_t(before + o);
-    }
-    x.data.resize(first);
-    x.data.insert(x.data.end(), selected.begin(), selected.end());
-    x.shape[0] = int64_t(x.data.size() / width);
-  }
+  bool selection = isa<ir::HeadNormOp>(op) || (isa<ir::GatherRowsOp>(op) && isByRow(values[0]));
+  if (selection)
+    keepSelected(rec.operands[0], rec.operands[1], batch);
 }
 
 // ---- recomputing ----
@@ -171,24 +220,22 @@ struct CellLists {
     cells = ref::Tensor::ofIds(c), positions = ref::Tensor::ofIds(p),
     sequences = ref::Tensor::ofIds(s);
   }
+  /// The list that v stands for; null for other values.
+  const ref::Tensor *of(Value v) const {
+    auto arg = dyn_cast<BlockArgument>(v);
+    if (!arg || arg.getArgNumber() < 5)
+      return nullptr;
+    return arg.getArgNumber() == 5 ? &cells : arg.getArgNumber() == 6 ? &positions : &sequences;
+  }
 };
 } // namespace
 
 llvm::Expected<std::vector<ref::Tensor>>
 HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) {
-  Operation *op = steps[step];
-  std::vector<ref::Tensor> operands(recorded[step].operands.begin(),
-                                    recorded[step].operands.begin() + op->getNumOperands());
   CellLists lists(session.kvCache());
-  for (auto [i, v] : llvm::enumerate(op->getOperands()))
-    if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getArgNumber() >= 5)
-      operands[i] = arg.getArgNumber() == 5   ? lists.cells
-                    : arg.getArgNumber() == 6 ? lists.positions
-                                              : lists.sequences;
   PackedSource weights(model.weights());
   CacheState state(session.kvCache(), model.plan());
   ref::InterpreterOptions options;
-  options.onValue = std::move(onValue);
   ThreadPool &pool = model.pool();
   options.parallelFor = [&](int64_t n, llvm::function_ref<void(int64_t)> fn) {
     pool.run([&](unsigned t) {
@@ -196,7 +243,36 @@ HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) 
         fn(i);
     });
   };
-  return ref::interpretOp(op, operands, weights, state, options);
+  OpList region;
+  addRegion(steps[step], region);
+  llvm::DenseMap<Value, ref::Tensor> values;
+  for (Operation *op : region) {
+    std::vector<ref::Tensor> operands(op->getNumOperands());
+    for (auto [i, v] : llvm::enumerate(op->getOperands())) {
+      if (auto it = values.find(v); it != values.end())
+        operands[i] = it->second;
+      else if (const ref::Tensor *list = lists.of(v))
+        operands[i] = *list;
+      else if (const ref::Tensor *known = recordedOperand(op, i))
+        operands[i] = *known;
+    }
+    if (op == steps[step])
+      options.onValue = std::move(onValue);
+    auto results = ref::interpretOp(op, operands, weights, state, options);
+    if (!results || op == steps[step])
+      return results;
+    for (auto [result, tensor] : llvm::zip_equal(op->getResults(), *results))
+      values[result] = std::move(tensor);
+  }
+  llvm_unreachable("the region ends with the step");
+}
+
+/// What was recorded of operand i of op; null where op is no step (a reshape) or never ran.
+const ref::Tensor *HookRecorder::recordedOperand(Operation *op, unsigned i) const {
+  auto it = stepOf.find(op);
+  if (it == stepOf.end() || i >= recorded[it->second].operands.size())
+    return nullptr;
+  return &recorded[it->second].operands[i];
 }
 
 NamedTensor dumpLayout(StringRef name, const ref::Tensor &t) {
@@ -220,11 +296,10 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
     llvm::StringMap<HookValue> inner;
     bool any = llvm::any_of(wanted, [&](const Hook &h) { return h.step == step && !h.ran; });
     if (any) {
-      auto results =
-          recompute(step, session, [&](Operation *o, unsigned, const ref::Tensor &t) {
-            bool read = isa<ir::KvLoadOp>(o); // as stored by the run
-            inner[ir::nameOf(o)] = {dumpLayout(ir::nameOf(o), t), read ? "ran" : "recomputed"};
-          });
+      auto results = recompute(step, session, [&](Operation *o, unsigned, const ref::Tensor &t) {
+        bool read = isa<ir::KvLoadOp>(o); // as stored by the run
+        inner[ir::nameOf(o)] = {dumpLayout(ir::nameOf(o), t), read ? "ran" : "recomputed"};
+      });
       if (!results)
         return results.takeError();
     }
@@ -253,6 +328,8 @@ llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
     if (!needed[step])
       continue;
     Operation *op = steps[step];
+    if (!llvm::all_of(op->getResults(), isByRow))
+      continue; // proved by the recorded value that it led to
     auto results = recompute(step, session, {});
     if (!results)
       return results.takeError();

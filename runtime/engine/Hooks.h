@@ -1,6 +1,11 @@
 // Values of a run under their names, fusion on. Looking changes nothing: what a step wrote is
 // copied between steps (`ran`); what a fused step swallowed is recomputed afterwards by the
-// interpreter from the step's own inputs (`recomputed`), and the step's result is proved against it.
+// interpreter from the step's own inputs (`recomputed`), and the step's result is proved against
+// it.
+//
+// With attention left unfused, steps also write values over cells, such as attn_probs [H, T, C].
+// Their rows cannot be put together from micro-batches, since each saw another number of cells.
+// They are recomputed as well, from the values by token and the cache that they came from.
 #pragma once
 
 #include "runtime/engine/Reference.h"
@@ -53,17 +58,19 @@ public:
 
 private:
   struct Recorded {
-    std::vector<ref::Tensor> operands; ///< operands, then results, rows of all micro-batches
+    std::vector<ref::Tensor> operands;      ///< operands, then results, rows of all micro-batches
     std::vector<std::vector<int8_t>> codes; ///< of the results that are records
   };
   explicit HookRecorder(const Model &model) : model(model) {}
   using OnValue = std::function<void(mlir::Operation *, unsigned, const ref::Tensor &)>;
   llvm::Expected<std::vector<ref::Tensor>> recompute(uint32_t step, const Session &session,
                                                      OnValue onValue);
+  const ref::Tensor *recordedOperand(mlir::Operation *op, unsigned i) const;
 
   const Model &model;
   const Graph *graph = nullptr;
   std::vector<mlir::Operation *> steps; ///< the graph's op of each step
+  llvm::DenseMap<mlir::Operation *, uint32_t> stepOf;
   std::vector<Hook> wanted;
   llvm::BitVector needed;
   std::vector<Recorded> recorded; ///< per step
