@@ -9,6 +9,7 @@
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 
 namespace vetro::cli {
 
@@ -27,6 +28,7 @@ struct Runner {
   std::unique_ptr<Evaluator> evaluator;
   const Tokenizer *tokenizer; ///< the evaluator keeps it
   std::vector<std::string> notes;
+  double loadMs = 0;
 };
 } // namespace
 
@@ -36,7 +38,7 @@ static llvm::Expected<Runner> loadReference(RunOptions &o) {
   if (!reference)
     return reference.takeError();
   const Tokenizer *tokenizer = &(*reference)->tokenizer();
-  return Runner{std::move(*reference), tokenizer, {}};
+  return Runner{std::move(*reference), tokenizer, {}, 0};
 }
 
 static llvm::Expected<Runner> load(RunOptions &o) {
@@ -49,7 +51,7 @@ static llvm::Expected<Runner> load(RunOptions &o) {
   auto session = Session::create(*model, o.session);
   if (!session)
     return session.takeError();
-  return Runner{std::move(*session), &(*model)->tokenizer(), (*model)->file().notes().vec()};
+  return Runner{std::move(*session), &(*model)->tokenizer(), (*model)->file().notes().vec(), 0};
 }
 
 static double decodeMs(const Timings &t) {
@@ -59,9 +61,9 @@ static double decodeMs(const Timings &t) {
   return sum;
 }
 
-static Json timingsJson(size_t nPrompt, const Generation &g) {
+static Json timingsJson(size_t nPrompt, double loadMs, const Generation &g) {
   double ms = decodeMs(g.timings);
-  Json t = {{"prompt_tokens", nPrompt}, {"prompt_ms", g.timings.promptMs}};
+  Json t = {{"load_ms", loadMs}, {"prompt_tokens", nPrompt}, {"prompt_ms", g.timings.promptMs}};
   t["prompt_tps"] = g.timings.promptMs > 0 ? 1000 * nPrompt / g.timings.promptMs : 0;
   t["decode_tokens"] = g.timings.tokenMs.size();
   t["decode_ms"] = ms;
@@ -69,12 +71,12 @@ static Json timingsJson(size_t nPrompt, const Generation &g) {
   return t;
 }
 
-static void printSummary(size_t nPrompt, const Generation &g) {
+static void printSummary(size_t nPrompt, double loadMs, const Generation &g) {
   double ms = decodeMs(g.timings);
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "prompt " << nPrompt << " tokens in " << llvm::format("%.1f", g.timings.promptMs)
-      << " ms; " << g.ids.size() << " generated";
+  out << "loaded in " << llvm::format("%.0f", loadMs) << " ms; prompt " << nPrompt << " tokens in "
+      << llvm::format("%.1f", g.timings.promptMs) << " ms; " << g.ids.size() << " generated";
   if (ms > 0)
     out << " at " << llvm::format("%.1f", 1000 * g.timings.tokenMs.size() / ms) << " per second";
   note(text + "; stop: " + stopName(g.stop));
@@ -93,27 +95,31 @@ static llvm::Error printNotes(const RunOptions &o, const Runner &runner) {
   return llvm::Error::success();
 }
 
-static int printResult(const RunOptions &o, llvm::ArrayRef<int32_t> prompt, const Generation &g) {
+static int printResult(const RunOptions &o, double loadMs, llvm::ArrayRef<int32_t> prompt,
+                       const Generation &g) {
   if (o.json)
     printJson({{"prompt_ids", prompt.vec()},
                {"ids", g.ids},
                {"text", g.text},
                {"stop", stopName(g.stop)},
-               {"timings", timingsJson(prompt.size(), g)}});
+               {"timings", timingsJson(prompt.size(), loadMs, g)}});
   else
     llvm::outs() << "\n";
   llvm::outs().flush();
   if (showNotes(o.verbose))
-    printSummary(prompt.size(), g);
+    printSummary(prompt.size(), loadMs, g);
   return g.stop == StopReason::Interrupt ? Interrupted : Done;
 }
 
 static int run(RunOptions &o) {
   if (llvm::Error error = readPrompt(o.prompt))
     return fail(std::move(error));
+  auto start = std::chrono::steady_clock::now();
   auto runner = load(o);
   if (!runner)
     return fail(runner.takeError());
+  runner->loadMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   auto prompt = promptIds(o.prompt, *runner->tokenizer);
   if (!prompt)
     return fail(prompt.takeError());
@@ -132,7 +138,7 @@ static int run(RunOptions &o) {
   auto result = generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText);
   if (!result)
     return fail(result.takeError());
-  return printResult(o, *prompt, *result);
+  return printResult(o, runner->loadMs, *prompt, *result);
 }
 
 void addRun(CLI::App &program, int &exitCode) {
