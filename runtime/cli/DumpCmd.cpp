@@ -1,9 +1,8 @@
 // vetro dump: run a prompt once and write named values to a safetensors file.
-#include "runtime/cli/Command.h"
+#include "runtime/cli/Prompt.h"
 #include "runtime/engine/Hooks.h"
 
 #include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace vetro::cli {
@@ -12,10 +11,10 @@ namespace {
 struct DumpOptions {
   ModelOptions model;
   SessionOptions session;
-  std::string prompt, promptFile, positions = "all", output;
-  std::vector<int32_t> ids;
+  PromptOptions prompt;
+  std::string positions = "all", output;
   std::vector<std::string> hooks;
-  bool reference = false, parseSpecial = false;
+  bool reference = false;
 };
 
 /// Which names the globs ask for.
@@ -41,24 +40,6 @@ private:
 };
 } // namespace
 
-static llvm::Expected<std::vector<int32_t>> promptIds(const DumpOptions &o, const Tokenizer &t) {
-  if (!o.ids.empty())
-    return o.ids;
-  std::string text = o.prompt;
-  if (!o.promptFile.empty()) {
-    auto file = llvm::MemoryBuffer::getFile(o.promptFile);
-    if (!file)
-      return llvm::createStringError(file.getError(), "%s: %s", o.promptFile.c_str(),
-                                     file.getError().message().c_str());
-    text = (*file)->getBuffer().str();
-  }
-  std::vector<int32_t> ids = t.encode(text, true, o.parseSpecial);
-  if (ids.empty())
-    return llvm::createStringError("the prompt has no tokens; give some text with -p, -f or ids "
-                                   "with --ids");
-  return ids;
-}
-
 static std::vector<BatchToken> allOutputs(llvm::ArrayRef<int32_t> ids) {
   std::vector<BatchToken> batch;
   for (int32_t id : ids)
@@ -70,7 +51,7 @@ static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Glob
   auto model = Model::load(o.model);
   if (!model)
     return model.takeError();
-  auto ids = promptIds(o, (*model)->tokenizer());
+  auto ids = promptIds(o.prompt, (*model)->tokenizer());
   if (!ids)
     return ids.takeError();
   auto hooks = HookRecorder::list(**model);
@@ -92,10 +73,11 @@ static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Glob
 }
 
 static llvm::Expected<std::vector<HookValue>> dumpReference(DumpOptions &o, const Globs &globs) {
+  catchFaults(o.model);
   auto reference = Reference::create(o.model, o.session);
   if (!reference)
     return reference.takeError();
-  auto ids = promptIds(o, (*reference)->tokenizer());
+  auto ids = promptIds(o.prompt, (*reference)->tokenizer());
   if (!ids)
     return ids.takeError();
   std::vector<HookValue> values;
@@ -127,6 +109,8 @@ static void keepLast(NamedTensor &t) {
 }
 
 static int dump(DumpOptions &o) {
+  if (llvm::Error error = readPrompt(o.prompt))
+    return fail(std::move(error));
   auto globs = Globs::create(o.hooks);
   if (!globs)
     return fail(globs.takeError());
@@ -153,21 +137,16 @@ void addDump(CLI::App &program, int &exitCode) {
   auto o = std::make_shared<DumpOptions>();
   CLI::App *c = program.add_subcommand("dump", "write named values of a run to a safetensors file");
   addModelOptions(*c, o->model);
-  auto *prompt = c->add_option_group("prompt", "exactly one of these");
-  prompt->add_option("-p,--prompt", o->prompt, "the prompt");
-  prompt->add_option("-f,--file", o->promptFile, "a file that holds the prompt");
-  prompt->add_option("--ids", o->ids, "the prompt as token ids")->delimiter(',');
-  prompt->require_option(1);
-  c->add_flag("--parse-special", o->parseSpecial, "read special tokens in the prompt's text");
+  addPromptOptions(*c, o->prompt);
   c->add_option("--hooks", o->hooks, "names, * and ? match: 'blk.*.l_out,logits'")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->required();
   c->add_option("--positions", o->positions, "rows to write: all or last")
       ->check(CLI::IsMember({"all", "last"}))
       ->capture_default_str();
   c->add_flag("--reference", o->reference, "run the interpreter instead");
-  c->add_option("--ubatch", o->session.nUbatch, "tokens per micro-batch")->capture_default_str();
-  c->add_option("-c", o->session.nCtx, "context length")->capture_default_str();
+  addSessionOptions(*c, o->session);
   c->add_option("-o,--output", o->output, "the file to write")->required();
   c->footer("Example:\n  vetro dump model.gguf -p 'Hello' --hooks 'blk.0.*' -o blk0.safetensors");
   c->callback([o, &exitCode] { exitCode = dump(*o); });
