@@ -31,14 +31,14 @@ inline int64_t staticProduct(mlir::RankedTensorType t) {
   return product;
 }
 
-/// "q4_1", "a8", ...; "f32" where the type has no encoding.
+/// "q4_1", "a8", ...; "f32" or "i32" where the type has no encoding.
 inline llvm::StringRef storageFormat(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor)
     return "";
   if (auto q = mlir::dyn_cast_or_null<StorageAttr>(tensor.getEncoding()))
     return q.getFormat();
-  return "f32";
+  return tensor.getElementType().isInteger(32) ? "i32" : "f32";
 }
 inline llvm::StringRef storageFormat(mlir::Value v) { return storageFormat(v.getType()); }
 
@@ -54,6 +54,9 @@ inline mlir::RankedTensorType withStorage(mlir::RankedTensorType t, llvm::String
 // Checks that several ops share.
 mlir::LogicalResult verifySameShape(mlir::Operation *op, mlir::Value x, mlir::Value y);
 mlir::LogicalResult verifyMatmul(mlir::Operation *op, mlir::Value x, mlir::Value w, mlir::Value y);
+/// Result like a; b repeated along missing axes and axes of length 1.
+mlir::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::RankedTensorType a,
+                                    mlir::RankedTensorType b, mlir::RankedTensorType y);
 mlir::LogicalResult verifyEps(mlir::Operation *op, const llvm::APFloat &eps);
 mlir::LogicalResult verifyRope(mlir::Operation *op, int64_t nDims, int64_t headDim, double base);
 mlir::LogicalResult verifyUnaryKind(mlir::Operation *op, llvm::StringRef kind);

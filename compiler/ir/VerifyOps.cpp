@@ -42,7 +42,7 @@ LogicalResult BmmOp::verify() {
   return success();
 }
 
-static LogicalResult verifyBroadcastable(Operation *op, RankedTensorType a, RankedTensorType b,
+LogicalResult vetro::ir::verifyBroadcast(Operation *op, RankedTensorType a, RankedTensorType b,
                                          RankedTensorType y) {
   if (!sameShape(a, y))
     return op->emitOpError("result must have the shape of a");
@@ -56,10 +56,10 @@ static LogicalResult verifyBroadcastable(Operation *op, RankedTensorType a, Rank
   return success();
 }
 LogicalResult AddOp::verify() {
-  return verifyBroadcastable(*this, shapeOf(getA()), shapeOf(getB()), shapeOf(getResult()));
+  return verifyBroadcast(*this, shapeOf(getA()), shapeOf(getB()), shapeOf(getResult()));
 }
 LogicalResult MulOp::verify() {
-  return verifyBroadcastable(*this, shapeOf(getA()), shapeOf(getB()), shapeOf(getResult()));
+  return verifyBroadcast(*this, shapeOf(getA()), shapeOf(getB()), shapeOf(getResult()));
 }
 
 LogicalResult vetro::ir::verifySameShape(Operation *op, Value x, Value y) {
@@ -184,7 +184,7 @@ LogicalResult SliceOp::verify() {
 }
 
 LogicalResult BroadcastOp::verify() {
-  return verifyBroadcastable(*this, shapeOf(getResult()), shapeOf(getX()), shapeOf(getResult()));
+  return verifyBroadcast(*this, shapeOf(getResult()), shapeOf(getX()), shapeOf(getResult()));
 }
 
 LogicalResult ConcatOp::verify() {
@@ -203,8 +203,8 @@ LogicalResult ConcatOp::verify() {
 
 LogicalResult QuantizeOp::verify() {
   RankedTensorType x = shapeOf(getX());
-  if (x.getRank() != 2 || x.getDimSize(1) % 32 != 0)
-    return emitOpError("x must be [T, K] with K a multiple of 32, found ") << x;
+  if (x.getRank() < 2 || x.getShape().back() % 32 != 0)
+    return emitOpError("x must be [..., K] with K a multiple of 32, found ") << x;
   if (storageFormat(getResult()) != "a8")
     return emitOpError("result must have the encoding #vetro.q<a8>");
   return verifySameShape(*this, getX(), getResult());

@@ -3,6 +3,7 @@
 #define VETRO_FUSED_OPS_TD
 
 include "compiler/ir/VetroInterfaces.td"
+include "compiler/ir/VetroMoeOps.td"
 include "compiler/ir/VetroOps.td"
 
 // A fused op: `names` are the names of the values inside, in the order `expand` makes them.

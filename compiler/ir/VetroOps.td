@@ -335,7 +335,7 @@ def Vetro_QuantizeOp : Vetro_PureOp<"quantize"> {
   let summary = "the int8 record of an activation";
   let description = [{
     Per 32 values of the last axis: `d = max|x| / 127`, `q = round-half-even(x / d)`, both kept
-    (runtime/abi/Kernel.h, "a8"). x `[T, K]`, `K` a multiple of 32; the result has the encoding
+    (runtime/abi/Kernel.h, "a8"). x `[..., K]`, `K` a multiple of 32; the result has the encoding
     `#vetro.q<a8>` and stands for `q * d`. Made by select-kernels, never by a frontend.
 
     ```mlir

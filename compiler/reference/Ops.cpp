@@ -2,6 +2,7 @@
 #include "compiler/reference/Ops.h"
 #include "compiler/ir/Shapes.h"
 #include "compiler/reference/AttentionOps.h"
+#include "compiler/reference/MoeOps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -30,8 +31,7 @@ float dot(const float *a, const float *b, int64_t n, bool doubleSums) {
   return sum;
 }
 
-/// One row of an operand that may be a weight.
-static void readRow(const Operand &x, int64_t row, int64_t n, float *out, const Context &c) {
+void readRow(const Operand &x, int64_t row, int64_t n, float *out, const Context &c) {
   if (x.tensor)
     std::copy_n(x.tensor->data.data() + row * n, n, out);
   else
@@ -253,6 +253,23 @@ llvm::Expected<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Operand> in
       .Case([&](ir::AttnMaskOp o) -> Result { return one(attnMask(o, in)); })
       .Case([&](ir::KvStoreOp o) -> Result { return kvStore(in, c), std::vector<Tensor>(); })
       .Case([&](ir::KvLoadOp o) -> Result { return one(kvLoad(o, in, c)); })
+      .Case([&](ir::LayerNormOp o) -> Result { return one(layerNorm(o, x())); })
+      .Case([&](ir::TopKOp o) -> Result { return one(topK(o, x())); })
+      .Case([&](ir::TakeAlongOp o) -> Result { return one(takeAlong(o, x(), *in[1].tensor)); })
+      .Case([&](ir::MoeMatmulOp o) -> Result {
+        auto y = moeMatmul(o, in, c);
+        if (!y)
+          return y.takeError();
+        return one(std::move(*y));
+      })
+      .Case([&](ir::ReduceOp o) -> Result { return one(reduce(o, x(), c)); })
+      .Case([&](ir::DivOp) -> Result {
+        return one(elementwise(x(), x(1), [](float a, float b) { return a / b; }));
+      })
+      .Case([&](ir::ClampOp o) -> Result {
+        float lo = o.getLo().convertToFloat(), hi = o.getHi().convertToFloat();
+        return one(map(x(), [=](float v) { return std::min(std::max(v, lo), hi); }));
+      })
       .Default([&](Operation *o) -> Result {
         return llvm::createStringError("the interpreter has no meaning for %s",
                                        o->getName().getStringRef().str().c_str());

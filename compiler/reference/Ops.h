@@ -25,6 +25,9 @@ struct Operand {
   llvm::StringRef symbol;
 };
 
+/// One row of an operand that may be a weight, into n floats.
+void readRow(const Operand &x, int64_t row, int64_t n, float *out, const Context &c);
+
 /// Computes `op` (no fused op) on `in`.
 llvm::Expected<std::vector<Tensor>> evaluate(mlir::Operation *op, llvm::ArrayRef<Operand> in,
                                              const Context &context);
