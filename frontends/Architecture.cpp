@@ -1,5 +1,6 @@
 // The table of architectures (one line per file of arch/, written by CMake) and the frontend pass.
 #include "frontends/Architecture.h"
+#include "frontends/gguf/GgufError.h"
 
 using namespace mlir;
 
@@ -25,24 +26,42 @@ std::vector<StringRef> architectureNames() {
   return names;
 }
 
+/// The error about tensors that no part of the architecture reads; the first is named.
+static llvm::Error unusedError(const Metadata &metadata, ArrayRef<std::string> unused) {
+  int64_t layers = metadata.layers();
+  int64_t layer = ir::layerOf(unused.front());
+  std::string hint = layer >= layers ? "key '" + metadata.arch().str() + ".block_count' says " +
+                                           std::to_string(layers) +
+                                           " layers: correct it with "
+                                           "--override-kv or convert the file again"
+                                     : "convert the file again with its right architecture";
+  return llvm::createStringError(
+      "tensor %s is used by no part of '%s' (%zu such tensors found, none expected); %s",
+      gguf::escaped(unused.front()).c_str(), metadata.arch().str().c_str(), unused.size(),
+      hint.c_str());
+}
+
 llvm::Expected<GraphReport> buildGraph(ModuleOp module, const GraphOptions &options) {
   module.getContext()->loadDialect<func::FuncDialect>();
   Metadata metadata(module);
   for (const Architecture *a : architectures) {
     if (a->name != metadata.arch())
       continue;
-    Blocks blocks(module, metadata, options.kvType);
+    Blocks blocks(module, metadata, options);
     a->build(blocks);
     if (llvm::Error error = blocks.takeError())
       return std::move(error);
-    return GraphReport{metadata.unusedKeys(), blocks.unusedTensors()};
+    GraphReport report{metadata.unusedKeys(), blocks.unusedTensors(), metadata.warnings()};
+    if (!report.unusedTensors.empty() && !options.allowUnusedTensors)
+      return unusedError(metadata, report.unusedTensors);
+    return report;
   }
-  std::string found;
-  llvm::raw_string_ostream out(found);
-  llvm::printEscapedString(metadata.arch(), out);
-  return llvm::createStringError("unknown model architecture '%s'; known: %s; "
+  if (llvm::Error error = metadata.takeError())
+    return std::move(error);
+  return llvm::createStringError("key 'general.architecture': found %s; expected one of %s; "
                                  "docs/adding-an-architecture.md shows how to add one",
-                                 found.c_str(), llvm::join(architectureNames(), ", ").c_str());
+                                 gguf::escaped(metadata.arch()).c_str(),
+                                 llvm::join(architectureNames(), ", ").c_str());
 }
 
 } // namespace vetro

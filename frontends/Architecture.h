@@ -13,17 +13,16 @@ struct Architecture {
   void (*build)(Blocks &blocks);
 };
 
-struct GraphOptions {
-  llvm::StringRef kvType = "f16"; ///< element type of the KV cache: f16, f32
-};
-
-/// What the frontend did not need.
+/// What the frontend did not need, and what made it wonder.
 struct GraphReport {
-  std::vector<std::string> unusedKeys, unusedTensors;
+  std::vector<std::string> unusedKeys;
+  std::vector<std::string> unusedTensors; ///< empty unless allowed by the options
+  std::vector<std::string> warnings;      ///< contradictions that harm nothing
 };
 
 /// Adds `func @forward` to an imported module. Error: unknown architecture (lists the known ones),
-/// a key or weight that is missing, of another shape or out of range.
+/// a key or weight that is missing, of another shape or out of range, a tensor that the
+/// architecture has no use for (computing without it would give wrong results silently).
 llvm::Expected<GraphReport> buildGraph(mlir::ModuleOp module, const GraphOptions &options);
 
 /// Names of all architectures, sorted.

@@ -13,9 +13,9 @@ static constexpr llvm::StringLiteral inputNames[] = {"tokens",         "position
                                                      "slots",          "outputs",       "cells",
                                                      "cell_positions", "cell_sequences"};
 
-Blocks::Blocks(ModuleOp module, Metadata &metadata, StringRef kvType)
-    : module(module), meta(metadata), b(module.getContext()), symbols(module) {
-  kvElement = kvType == "f32" ? Type(b.getF32Type()) : Type(b.getF16Type());
+Blocks::Blocks(ModuleOp module, Metadata &metadata, const GraphOptions &options)
+    : module(module), meta(metadata), b(module.getContext()), nCtx(options.nCtx), symbols(module) {
+  kvElement = options.kvType == "f32" ? Type(b.getF32Type()) : Type(b.getF16Type());
   auto ids = RankedTensorType::get({dyn}, b.getI32Type());
   SmallVector<Type> inputs(std::size(inputNames), ids);
   b.setInsertionPointToEnd(module.getBody());
@@ -57,18 +57,38 @@ bool Blocks::hasWeight(StringRef name) const {
   return symbols.lookup<ir::WeightOp>(name) != nullptr;
 }
 
-int64_t Blocks::rowsOf(StringRef name) {
-  if (auto weight = symbols.lookup<ir::WeightOp>(name))
-    return cast<RankedTensorType>(weight.getType()).getDimSize(0);
-  fail("tensor '" + name + "' is missing");
-  return 1;
-}
-
 static std::string shapeText(ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (int64_t d : shape)
     text += (text.size() > 1 ? ", " : "") + std::to_string(d);
   return text + "]";
+}
+
+/// What to do about a tensor that is not as the metadata says.
+static constexpr llvm::StringLiteral tensorHint =
+    "; get or convert the file again, or correct the metadata with --override-kv";
+
+std::pair<int64_t, int64_t> Blocks::sizeOf(StringRef name) {
+  auto weight = symbols.lookup<ir::WeightOp>(name);
+  ArrayRef<int64_t> shape =
+      weight ? cast<RankedTensorType>(weight.getType()).getShape() : ArrayRef<int64_t>();
+  while (shape.size() > 2 && shape.front() == 1)
+    shape = shape.drop_front();
+  if (shape.size() == 2)
+    return {shape[0], shape[1]};
+  fail("tensor '" + name + "' " + (weight ? "has shape " + shapeText(shape) : "is missing") +
+       "; expected a matrix" + tensorHint);
+  return {0, 0};
+}
+
+/// Whether a weight may be kept in this format: numbers that the kernels or the loader turn to f32.
+static bool isUsable(StringRef format) {
+  return !llvm::is_contained({"i8", "i16", "i32", "i64", "f64"}, format);
+}
+
+/// The shape without axes of length 1 at the front: [1, 4, 8] and [4, 8] hold the same rows.
+static ArrayRef<int64_t> significant(ArrayRef<int64_t> shape) {
+  return shape.drop_while([](int64_t d) { return d == 1; });
 }
 
 Value Blocks::weight(StringRef name, ArrayRef<int64_t> shape) {
@@ -77,12 +97,16 @@ Value Blocks::weight(StringRef name, ArrayRef<int64_t> shape) {
   auto weight = symbols.lookup<ir::WeightOp>(name);
   RankedTensorType type = weight ? cast<RankedTensorType>(weight.getType()) : tensor(shape);
   if (!weight)
-    fail("tensor '" + name + "' is missing; expected shape " + shapeText(shape));
-  else if (type.getShape() != shape)
+    fail("tensor '" + name + "' is missing; expected shape " + shapeText(shape) + tensorHint);
+  else if (significant(type.getShape()) != significant(shape))
     fail("tensor '" + name + "' has shape " + shapeText(type.getShape()) + "; expected " +
-         shapeText(shape) + " from the metadata");
-  if (type.getShape() != shape)
-    type = tensor(shape);
+         shapeText(shape) + " from the metadata" + tensorHint);
+  else if (!isUsable(ir::storageFormat(type)))
+    fail("tensor '" + name + "' is stored as " + ir::storageFormat(type) +
+         "; expected f32, f16, bf16 or a quantised format; convert the file again");
+  type = RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
+  if (weight)
+    weight.setType(type);
   return weights[name] = ir::GetWeightOp::create(b, loc(name), type, name);
 }
 

@@ -18,6 +18,13 @@ struct RopeSpec {
   mlir::Value factors; ///< [nDims / 2] or none
 };
 
+/// What a graph is built for.
+struct GraphOptions {
+  llvm::StringRef kvType = "f16";  ///< element type of the KV cache: f16, f32
+  int64_t nCtx = 4096;             ///< positions a session will hold; decides longrope's factors
+  bool allowUnusedTensors = false; ///< report them instead of refusing the file
+};
+
 struct AttentionSpec {
   int64_t nHead, nHeadKV, headDim;
   float scale;
@@ -25,11 +32,19 @@ struct AttentionSpec {
   int64_t window = 0; ///< 0: all positions before the token
 };
 
+/// A mixture of experts, as GGUF names it.
+struct ExpertSpec {
+  int64_t nExpert = 0; ///< 0: a dense model
+  int64_t nUsed = 0;   ///< experts per token
+};
+
 class Blocks {
 public:
-  Blocks(mlir::ModuleOp module, Metadata &metadata, llvm::StringRef kvType);
+  Blocks(mlir::ModuleOp module, Metadata &metadata, const GraphOptions &options);
 
   Metadata &metadata() { return meta; }
+  /// Positions that a session will hold.
+  int64_t contextLength() const { return nCtx; }
 
   // Shapes of the module's weights.
   /// Whether the file has this weight.
@@ -38,8 +53,9 @@ public:
   mlir::Value weight(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
   /// The weight, or null where the file lacks it.
   mlir::Value optionalWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
-  /// Rows of a weight matrix of the file (its first axis); an error where it is missing.
-  int64_t rowsOf(llvm::StringRef name);
+  /// Rows and columns of a weight matrix of the file; an error and zeros where it is missing or no
+  /// matrix.
+  std::pair<int64_t, int64_t> sizeOf(llvm::StringRef name);
 
   // Inputs of the graph.
   mlir::Value positions() { return arg(1); }
@@ -63,6 +79,10 @@ public:
   mlir::Value add(mlir::Value a, mlir::Value b, const llvm::Twine &name);
   /// down(f(gate(x)) * up(x)) with blk.N.ffn_{gate,up,down}. [T, nEmbd]
   mlir::Value gatedFfn(mlir::Value x, int layer, int64_t nFf, llvm::StringRef activation);
+  /// A mixture of gated feed-forwards: softmax router blk.N.ffn_gate_inp, the nUsed best experts
+  /// with their weights made to sum to 1, blk.N.ffn_{gate,up,down}_exps [E, out, in]. [T, nEmbd]
+  mlir::Value expertFfn(mlir::Value x, int layer, const ExpertSpec &spec, int64_t nFf,
+                        llvm::StringRef activation);
   /// Selects the wanted rows, norms them, multiplies by output.weight (token_embd.weight where
   /// the file has none), caps by softcap * tanh(x / softcap) unless it is 0, and ends the graph.
   void head(mlir::Value x, int64_t nVocab, float eps, float softcap = 0);
@@ -84,12 +104,19 @@ private:
   mlir::Value scale(mlir::Value x, float s, const llvm::Twine &name);
   mlir::Value cache(int layer, llvm::StringRef kind, int64_t heads, int64_t headDim);
   mlir::Value softcap(mlir::Value x, float cap, const llvm::Twine &name);
+  mlir::Value reduce(mlir::Value x, int64_t axis, bool keep, const llvm::Twine &name);
+  /// The places [T, k] of the nUsed best experts, and their weights [T, k, 1].
+  std::pair<mlir::Value, mlir::Value> route(mlir::Value x, int layer, const ExpertSpec &spec);
+  /// x [T, 1 or k, K] times the chosen experts of blk.N.`weightName`.weight [E, n, K]: [T, k, n].
+  mlir::Value experts(mlir::Value x, mlir::Value chosen, int layer, llvm::StringRef weightName,
+                      const ExpertSpec &spec, int64_t n, llvm::StringRef name);
 
   mlir::ModuleOp module;
   Metadata &meta;
   mlir::OpBuilder b;
   mlir::func::FuncOp func;
   mlir::Type kvElement;
+  int64_t nCtx;
   mlir::SymbolTable symbols;
   llvm::StringMap<mlir::Value> weights;
   std::string error;

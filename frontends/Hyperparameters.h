@@ -15,7 +15,11 @@ struct Hyperparameters {
 /// Reads and checks them; errors are sticky in `blocks`.
 Hyperparameters readHyperparameters(Blocks &blocks);
 
-/// Rotary embedding: dimension count, base, scaling kind (none, linear, yarn), rope_freqs.weight.
+/// Numbers of experts; zeros for a dense model.
+ExpertSpec readExperts(Blocks &blocks);
+
+/// Rotary embedding: dimension count, base, scaling kind (none, linear, yarn,
+/// longrope) and the tensors of factors that go with it.
 /// `mode`: norm or neox, a property of the architecture.
 RopeSpec readRope(Blocks &blocks, llvm::StringRef mode, const Hyperparameters &h);
 

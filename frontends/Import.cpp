@@ -61,17 +61,15 @@ llvm::Expected<OwningOpRef<ModuleOp>> importModule(MLIRContext *context, const g
 
   for (const gguf::TensorInfo &tensor : file.tensors()) {
     if (!tensor.supported)
-      return llvm::createStringError("%s: tensor '%s' is stored as %s, which Vetro does not read "
-                                     "yet; re-quantise the file to a listed format",
-                                     file.path().str().c_str(), tensor.name.c_str(),
-                                     tensor.typeName().str().c_str());
-    SmallVector<int64_t> shape(tensor.shape());
-    while (shape.size() > 2 && shape.front() == 1)
-      shape.erase(shape.begin());
+      return llvm::createStringError(
+          "%s: tensor %s is stored as %s; expected f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, "
+          "q2_K to q6_K or iq4_nl; quantise the model to one of them",
+          file.path().str().c_str(), gguf::escaped(tensor.name).c_str(),
+          tensor.typeName().str().c_str());
     Attribute encoding;
     if (tensor.format != Format::F32)
       encoding = ir::StorageAttr::get(context, formatInfo(tensor.format).name, "");
-    auto type = RankedTensorType::get(shape, b.getF32Type(), encoding);
+    auto type = RankedTensorType::get(tensor.shape(), b.getF32Type(), encoding);
     ir::WeightOp::create(b, b.getUnknownLoc(), tensor.name, type);
   }
   return module;

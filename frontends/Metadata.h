@@ -17,6 +17,8 @@ public:
   explicit Metadata(mlir::ModuleOp module);
 
   llvm::StringRef arch() const { return archName; }
+  /// The value of block_count; 0 where there is none.
+  int64_t layers() const;
   bool has(llvm::StringRef key) const { return bool(find(key)); }
   bool isArray(llvm::StringRef key) const {
     return llvm::isa_and_nonnull<mlir::ArrayAttr>(find(key));
@@ -31,11 +33,16 @@ public:
   /// A required (or optional) finite number in (low, high].
   float number(llvm::StringRef key, double low, double high);
   float numberOr(llvm::StringRef key, float fallback, double low, double high);
-  /// An optional string.
+  /// A required (or optional) string.
+  std::string text(llvm::StringRef key);
   std::string textOr(llvm::StringRef key, llvm::StringRef fallback);
 
-  /// Records an error about a key, unless one is recorded already.
-  void fail(llvm::StringRef key, const llvm::Twine &found, const llvm::Twine &expected);
+  /// Records an error about a key, unless one is recorded already. `type`: that of an override.
+  void fail(llvm::StringRef key, const llvm::Twine &found, const llvm::Twine &expected,
+            llvm::StringRef type = "u32");
+  /// Records a contradiction that harms nothing.
+  void warn(llvm::StringRef key, const llvm::Twine &what);
+  const std::vector<std::string> &warnings() const { return warned; }
   bool failed() const { return !error.empty(); }
   llvm::Error takeError();
 
@@ -51,6 +58,7 @@ private:
   std::string archName;
   mutable llvm::StringSet<> used;
   std::string error;
+  std::vector<std::string> warned;
 };
 
 } // namespace vetro

@@ -1,6 +1,6 @@
-// llama: Llama 1-3, Mistral, SmolLM, TinyLlama (Touvron et al. 2023).
-// A layer: norm, attention with grouped heads, rotation of neighbouring pairs, residual, norm,
-// gated SiLU feed-forward, residual.
+// llama: Llama 1-3, Mistral, Mixtral, SmolLM, TinyLlama (Touvron et al. 2023, Jiang et al. 2024).
+// A layer: norm, attention with grouped heads, rotation of neighbouring pairs (files keep the rows
+// of Q and K in that order), residual, norm, gated SiLU feed-forward or a mixture of them, residual.
 #include "frontends/Architecture.h"
 #include "frontends/Hyperparameters.h"
 
@@ -13,6 +13,7 @@ namespace vetro::arch {
 static void build(Blocks &m) {
   Hyperparameters h = readHyperparameters(m);
   RopeSpec rope = readRope(m, "norm", h);
+  ExpertSpec experts = readExperts(m);
   if (m.failed())
     return;
   float scale = 1 / std::sqrt(float(h.headDim));
@@ -29,7 +30,9 @@ static void build(Blocks &m) {
     Value out = m.linear(ctx, name("attn_output"), h.nEmbd, name("attn_out"));
     Value mid = m.add(out, x, name("resid_mid"));
     Value ffnNorm = m.rmsNorm(mid, name("ffn_norm"), h.eps, name("ffn_norm"));
-    x = m.add(m.gatedFfn(ffnNorm, i, h.nFf[i], "silu"), mid, name("l_out"));
+    Value ffn = experts.nExpert ? m.expertFfn(ffnNorm, i, experts, h.nFf[i], "silu")
+                                : m.gatedFfn(ffnNorm, i, h.nFf[i], "silu");
+    x = m.add(ffn, mid, name("l_out"));
   }
   m.head(x, h.nVocab, h.eps);
 }

@@ -4,6 +4,7 @@
 #include "frontends/gguf/Gguf.h"
 #include "llvm/ADT/Twine.h"
 #include <algorithm>
+#include <cmath>
 
 namespace vetro::gguf {
 
@@ -125,6 +126,28 @@ static uint64_t firstNonFinite(Format format, const uint8_t *data, uint64_t n) {
   default:
     return n;
   }
+}
+
+Error checkRopeFactors(const File &file) {
+  for (const char *name :
+       {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"}) {
+    const TensorInfo *tensor = file.findTensor(name);
+    if (!tensor || !tensor->supported || tensor->format != Format::F32)
+      continue;
+    llvm::ArrayRef<uint8_t> data = file.data(*tensor);
+    for (uint64_t i = 0; i < data.size() / sizeof(float); ++i) {
+      float factor;
+      std::memcpy(&factor, data.data() + i * sizeof(float), sizeof(float));
+      if (factor > 0 && std::isfinite(factor))
+        continue;
+      return makeError(ErrorKind::Values, file.path(),
+                       "tensor " + escaped(name) + ", element " + Twine(i) + ": it is " +
+                           Twine(std::to_string(factor)) +
+                           ", expected a finite number above 0; the file is damaged or badly "
+                           "converted, get it again");
+    }
+  }
+  return Error::success();
 }
 
 Error checkWeights(const File &file, const TensorInfo &tensor) {

@@ -35,6 +35,8 @@ Expected<std::shared_ptr<File>> File::open(StringRef path, const OpenOptions &op
     return e;
   if (Error e = file->loadData(options))
     return e;
+  if (Error e = checkRopeFactors(*file))
+    return e;
   if (options.checkTensors)
     if (Error e = file->checkAll(options))
       return e;

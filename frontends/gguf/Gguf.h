@@ -126,6 +126,10 @@ private:
 llvm::Error checkScales(const File &file, const TensorInfo &tensor, uint64_t firstRow = 0,
                         uint64_t numRows = UINT64_MAX);
 
+/// Checks the tensors that divide rotation frequencies (rope_freqs.weight, rope_factors_*.weight):
+/// zero, a negative number, infinity or NaN would make every logit NaN. Done at every open.
+llvm::Error checkRopeFactors(const File &file);
+
 /// Checks that all weights of an F32, F16, BF16 or F64 tensor are finite; success for all other
 /// types. Reads the whole tensor.
 llvm::Error checkWeights(const File &file, const TensorInfo &tensor);

@@ -27,7 +27,7 @@ llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions
   if (!module)
     return module.takeError();
   graph.module = std::move(*module);
-  auto report = buildGraph(*graph.module, {options.kvType});
+  auto report = buildGraph(*graph.module, {.kvType = options.kvType, .nCtx = options.nCtx});
   if (!report)
     return llvm::createStringError(file.path() + ": " + llvm::toString(report.takeError()));
   graph.report = std::move(*report);
@@ -90,6 +90,8 @@ std::string cacheDescription(const gguf::File &file, const ModelOptions &options
     out << "\n";
   }
   out << "kv " << options.kvType << "\nlevel " << options.level << "\n";
+  if (file.findTensor("rope_factors_long.weight")) // the only thing that the context decides
+    out << "context " << options.nCtx << "\n";
   for (const std::string &item : options.disable)
     out << "disable " << item << "\n";
   return text;
