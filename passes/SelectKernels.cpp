@@ -16,6 +16,7 @@ namespace {
 SmallVector<Value> weightsOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<Value>>(op)
       .Case([](ir::MatmulOp o) { return SmallVector<Value>{o.getW()}; })
+      .Case([](ir::MoeMatmulOp o) { return SmallVector<Value>{o.getW()}; })
       .Case([](ir::MatmulAddOp o) { return SmallVector<Value>{o.getW()}; })
       .Case([](ir::QkvMatmulOp o) { return SmallVector<Value>{o.getWq(), o.getWk(), o.getWv()}; })
       .Case([](ir::GluOp o) { return SmallVector<Value>{o.getGate(), o.getUp()}; })

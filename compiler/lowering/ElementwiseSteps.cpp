@@ -64,7 +64,10 @@ static void emitBinary(StepBuilder &s, Operation *op) {
     s.vectors(n, 16, [&](Value i, int lanes) {
       Value p = s.load(aRow, i, lanes);
       Value q = one ? s.splat(s.loadScalar(bRow, s.i64(0)), lanes) : s.load(bRow, i, lanes);
-      s.store(isa<ir::AddOp>(op) ? s.addF(p, q) : s.mulF(p, q), yRow, i);
+      s.store(isa<ir::AddOp>(op)   ? s.addF(p, q)
+              : isa<ir::DivOp>(op) ? s.divF(p, q)
+                                   : s.mulF(p, q),
+              yRow, i);
     });
   });
 }
@@ -89,9 +92,8 @@ static void emitUnaryStep(StepBuilder &s, Operation *op) {
 
 EmitterTable elementwiseEmitters() {
   static const std::pair<StringRef, Emitter> table[] = {
-      {"vetro.add", {emitBinary, rows}},
-      {"vetro.mul", {emitBinary, rows}},
-      {"vetro.scale", {emitScale, rows}},
+      {"vetro.add", {emitBinary, rows}},      {"vetro.mul", {emitBinary, rows}},
+      {"vetro.div", {emitBinary, rows}},      {"vetro.scale", {emitScale, rows}},
       {"vetro.unary", {emitUnaryStep, rows}},
   };
   return table;

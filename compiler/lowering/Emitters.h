@@ -28,6 +28,7 @@ EmitterTable cacheEmitters();
 EmitterTable elementwiseEmitters();
 EmitterTable attentionEmitters();
 EmitterTable shapeEmitters();
+EmitterTable moeEmitters();
 
 // Pieces that several families use.
 

@@ -10,8 +10,9 @@ using namespace mlir;
 namespace vetro {
 
 const Emitter *emitterFor(Operation *op) {
-  for (EmitterTable table : {normEmitters(), matmulEmitters(), ropeEmitters(), cacheEmitters(),
-                             elementwiseEmitters(), attentionEmitters(), shapeEmitters()})
+  for (EmitterTable table :
+       {normEmitters(), matmulEmitters(), ropeEmitters(), cacheEmitters(), elementwiseEmitters(),
+        attentionEmitters(), shapeEmitters(), moeEmitters()})
     for (const auto &[name, emitter] : table)
       if (op->getName().getStringRef() == name)
         return &emitter;

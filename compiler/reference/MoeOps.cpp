@@ -30,7 +30,7 @@ Tensor layerNorm(ir::LayerNormOp op, const Tensor &x) {
 static std::vector<int32_t> descending(const float *x, int64_t n) {
   std::vector<int32_t> places(n);
   std::iota(places.begin(), places.end(), 0);
-  std::stable_sort(places.begin(), places.end(), [&](int a, int b) { return x[a] > x[b]; });
+  llvm::sort(places, [&](int a, int b) { return x[a] != x[b] ? x[a] > x[b] : a < b; });
   return places;
 }
 

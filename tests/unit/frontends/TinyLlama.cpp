@@ -49,6 +49,30 @@ TinyLlama &TinyLlama::put(const std::string &name, Add add) {
   return *this;
 }
 
+TinyLlama &TinyLlama::vocabulary() {
+  enum { Normal = 1, Unknown = 2, Control = 3, Byte = 6 };
+  std::vector<std::string> tokens{"<unk>", "<s>", "</s>"};
+  std::vector<int32_t> types{Unknown, Control, Control};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    char text[8];
+    std::snprintf(text, sizeof(text), "<0x%02X>", byte);
+    tokens.push_back(text), types.push_back(Byte);
+  }
+  while (tokens.size() < 320)
+    tokens.push_back("word" + std::to_string(tokens.size())), types.push_back(Normal);
+  std::vector<float> scores(tokens.size());
+  text("tokenizer.ggml.model", "llama");
+  put("tokenizer.ggml.tokens", [=](gguf::Writer &w) {
+    w.addStrings("tokenizer.ggml.tokens", llvm::ArrayRef<std::string>(tokens));
+  });
+  put("tokenizer.ggml.scores",
+      [=](gguf::Writer &w) { w.addArray<float>("tokenizer.ggml.scores", scores); });
+  array("tokenizer.ggml.token_type", types);
+  key<uint32_t>("tokenizer.ggml.unknown_token_id", 0);
+  key<uint32_t>("tokenizer.ggml.bos_token_id", 1);
+  return key<uint32_t>("tokenizer.ggml.eos_token_id", 2);
+}
+
 TinyLlama &TinyLlama::dropKey(const std::string &name) {
   std::erase_if(keys, [&](const auto &k) { return k.first == name; });
   return *this;

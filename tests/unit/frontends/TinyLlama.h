@@ -23,6 +23,8 @@ public:
   TinyLlama &array(const std::string &name, std::vector<int32_t> values) {
     return put(name, [=](gguf::Writer &w) { w.addArray<int32_t>(name, values); });
   }
+  /// A vocabulary of 320 tokens, bytes among them, so that the file can be run.
+  TinyLlama &vocabulary();
   TinyLlama &dropKey(const std::string &name);
 
   /// Adds or replaces a tensor; shape row-major; filled with small numbers.
