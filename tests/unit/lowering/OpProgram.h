@@ -1,0 +1,65 @@
+// A few ops as a program: compiled like a model's plan, and run beside the interpreter.
+#pragma once
+
+#include "compiler/lowering/Lower.h"
+#include "compiler/reference/Interpreter.h"
+#include "runtime/jit/Code.h"
+#include "runtime/memory/KvCache.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include <map>
+#include <memory>
+
+namespace vetro::test {
+
+/// One token: which sequence it extends.
+struct ProgramToken {
+  int32_t sequence = 0;
+  bool output = false;
+};
+
+/// `func @forward` with the eight id inputs of a graph, then inputs of its own. Sequences grow from
+/// run to run, like a session's.
+class OpProgram {
+public:
+  static constexpr uint32_t nSequences = 3, nCtx = 640;
+
+  /// `arguments`: further arguments, "%x: tensor<?x4xf32>" each; a dynamic first axis counts cells
+  /// where the name starts with "cell", output rows where it is "outputs", else tokens. `body`: ops
+  /// that end with `return %y : TYPE`; `symbols`: states. Throws what the compiler refuses.
+  OpProgram(const std::vector<std::string> &arguments, const std::string &body,
+            const std::string &result, const std::string &symbols = "",
+            const std::string &level = "");
+  ~OpProgram();
+
+  /// Appends the tokens to their sequences and runs, each step in `pieces` ranges; the other inputs
+  /// hold seeded numbers that depend on the token (sequence, position) or cell, not on the batch.
+  struct Result {
+    ref::Tensor ours, reference;
+  };
+  Result run(const std::vector<ProgramToken> &tokens, unsigned pieces = 1);
+  /// Forgets all sequences.
+  void clear();
+
+private:
+  struct State;
+  std::vector<ref::Tensor> inputs(const std::vector<ProgramToken> &tokens);
+  std::vector<std::vector<uint8_t>> runPlan(std::vector<ref::Tensor> &inputs, unsigned pieces);
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::LLVMContext llvmContext;
+  Plan plan;
+  std::unique_ptr<Code> code;
+  KvCache cache;
+  std::unique_ptr<State> state;
+};
+
+/// Mean square difference over mean square of `reference`; infinite where shapes differ or where
+/// one is -inf or NaN and the other is not.
+double nmse(const ref::Tensor &ours, const ref::Tensor &reference);
+
+/// n tokens of sequence 0.
+std::vector<ProgramToken> tokensOf(int n, int32_t sequence = 0);
+
+} // namespace vetro::test
