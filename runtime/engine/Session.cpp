@@ -4,6 +4,11 @@
 
 namespace vetro {
 
+/// Whether steps run over cells: only where attention is left unfused; fused, it walks the pages.
+static bool readsByCell(const Plan &plan) {
+  return llvm::any_of(plan.buffers, [](const PlanExtent &e) { return e.cells > 0; });
+}
+
 llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Model> model,
                                                          SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(model)));
@@ -20,9 +25,7 @@ llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const M
   for (std::vector<int32_t> *array :
        {&s->tokens, &s->positions, &s->sequences, &s->slots, &s->outputs})
     array->resize(options.nUbatch);
-  // Steps over cells exist only where attention is left unfused; it reads the cache by itself.
-  bool byCell = llvm::any_of(s->owner->plan().buffers, [](const PlanExtent &e) { return e.cells; });
-  if (byCell)
+  if (readsByCell(s->owner->plan()))
     for (std::vector<int32_t> *array : {&s->cells, &s->cellPositions, &s->cellSequences})
       array->resize(size_t(options.nCtx) * options.nSequences);
   const int32_t *inputs[] = {s->tokens.data(),        s->positions.data(),    s->sequences.data(),
