@@ -217,7 +217,8 @@ TEST_CASE("values over cells are dumped without fusions as with them") {
     bool overCells = llvm::StringRef(v.tensor.name).ends_with("attn_scores") ||
                      llvm::StringRef(v.tensor.name).ends_with("attn_probs");
     CHECK(v.label == (overCells ? "recomputed" : "ran"));
-    CHECK(v.tensor.shape == f.tensor.shape);
+    if (overCells)
+      CHECK(v.tensor.shape == f.tensor.shape);
     CHECK(v.tensor.shape == other.tensor.shape);
     CHECK(v.tensor.data == other.tensor.data);
     REQUIRE(v.tensor.data.size() == f.tensor.data.size());
