@@ -17,8 +17,8 @@ inline int64_t numElements(llvm::ArrayRef<int64_t> shape) {
   return n;
 }
 
-/// f32 numbers, or i32 ids (then `ids` is filled; `data` is empty or holds them as numbers). A value of storage `a8` is
-/// kept as the numbers that its record stands for.
+/// f32 numbers, or i32 ids (then `ids` is filled; `data` is empty or holds them as numbers). A
+/// value of storage `a8` is kept as the numbers that its record stands for.
 struct Tensor {
   Shape shape;
   std::vector<float> data;

@@ -1,6 +1,7 @@
 // llama: Llama 1-3, Mistral, Mixtral, SmolLM, TinyLlama (Touvron et al. 2023, Jiang et al. 2024).
 // A layer: norm, attention with grouped heads, rotation of neighbouring pairs (files keep the rows
-// of Q and K in that order), residual, norm, gated SiLU feed-forward or a mixture of them, residual.
+// of Q and K in that order), residual, norm, gated SiLU feed-forward or a mixture of them,
+// residual.
 #include "frontends/Architecture.h"
 #include "frontends/Hyperparameters.h"
 
