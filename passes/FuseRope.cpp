@@ -25,8 +25,9 @@ struct FuseRopePass : impl::FuseRopeBase<FuseRopePass> {
       b.setInsertionPointToStart(rope->getBlock());
     int64_t tokens = ir::shapeOf(rope.getX()).getDimSize(0);
     auto type = RankedTensorType::get({tokens, int64_t(rope.getNDims() / 2), 2}, b.getF32Type());
+    std::string name = "rope_table" + (tables.empty() ? "" : "." + std::to_string(tables.size()));
     auto table = ir::RopeTableOp::create(
-        b, ir::nameLoc(b.getContext(), "rope_table"), type, rope.getPositions(), rope.getFactors(),
+        b, ir::nameLoc(b.getContext(), name), type, rope.getPositions(), rope.getFactors(),
         rope.getNDims(), rope.getBase(), rope.getFreqScale(), rope.getExtFactor(),
         rope.getAttnFactor(), rope.getBetaFast(), rope.getBetaSlow(), rope.getNCtxOrig());
     tables.push_back(table);

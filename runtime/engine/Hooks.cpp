@@ -54,6 +54,17 @@ static void addWitnesses(Operation *op, OpList &witnesses) {
   }
 }
 
+/// A result under the shape that its name has in the graph: heads are split by a reshape.
+static void takeNamedShape(ref::Tensor &t, Value result, StringRef name) {
+  for (Operation *user : result.getUsers()) {
+    if (!isa<ir::ReshapeOp>(user) || ir::nameOf(user) != name)
+      continue;
+    int64_t rows = t.dim(0);
+    t.shape = ref::Shape(ir::shapeOf(user->getResult(0)).getShape());
+    t.shape[0] = rows;
+  }
+}
+
 /// The names of the values that `op` computes: its own where it writes f32, and those inside.
 static void addHooks(Operation *op, uint32_t step, std::vector<Hook> &hooks) {
   auto add = [&](StringRef name, bool ran) {
@@ -66,7 +77,7 @@ static void addHooks(Operation *op, uint32_t step, std::vector<Hook> &hooks) {
       add(cast<StringAttr>(name).getValue(), true);
   else if (fused)
     for (Attribute name : fused.getInnerNames())
-      if (cast<StringAttr>(name).getValue() != ir::nameOf(op))
+      if (op->getNumResults() == 0 || cast<StringAttr>(name).getValue() != ir::nameOf(op))
         add(cast<StringAttr>(name).getValue(), false);
   if (op->getNumResults() == 1)
     add(ir::nameOf(op), ir::storageFormat(op->getResult(0)) == "f32" && isByRow(op->getResult(0)));
@@ -316,6 +327,7 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
           if (cast<StringAttr>(name).getValue() == hook.name)
             r = i;
       ref::Tensor t = recorded[step].operands[op->getNumOperands() + r];
+      takeNamedShape(t, op->getResult(r), hook.name);
       result.push_back({dumpLayout(hook.name, t), "ran"});
     }
   }

@@ -1,11 +1,15 @@
 // Loading: the steps before the first token.
 #include "runtime/engine/Model.h"
+#include "runtime/engine/Compile.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/memory/Signals.h"
 
 #include <atomic>
 
 namespace vetro {
+
+Model::Model() = default;
+Model::~Model() = default;
 
 llvm::Expected<std::shared_ptr<Model>> Model::load(ModelOptions options) {
   std::shared_ptr<Model> model(new Model());
@@ -103,14 +107,14 @@ llvm::Error Model::packWeights() {
 llvm::Expected<const Graph *> Model::plannedGraph() const {
   std::lock_guard<std::mutex> lock(graphMutex);
   if (graph)
-    return &*graph;
+    return graph.get();
   auto fresh = buildModelGraph(*gguf, opts);
   if (!fresh)
     return fresh.takeError();
   if (llvm::Error error = runPasses(*fresh, opts))
     return std::move(error);
-  graph = std::move(*fresh);
-  return &*graph;
+  graph = std::make_unique<Graph>(std::move(*fresh));
+  return graph.get();
 }
 
 } // namespace vetro

@@ -1,16 +1,23 @@
 // A loaded model: file, tokenizer, plan, code, weights. Immutable, shared by sessions.
 #pragma once
 
-#include "runtime/engine/Compile.h"
+#include "runtime/abi/Plan.h"
+#include "runtime/engine/Options.h"
 #include "runtime/engine/Vocabulary.h"
 #include "runtime/jit/Code.h"
 #include "runtime/memory/Weights.h"
 #include "runtime/sched/ThreadPool.h"
 
+#include <mutex>
+
 namespace vetro {
+
+struct Graph; // Compile.h
 
 class Model {
 public:
+  ~Model();
+
   /// Opens, compiles (or finds the plan in the cache), repacks the weights. Errors: whatever the
   /// file, the architecture or the system refuses.
   static llvm::Expected<std::shared_ptr<Model>> load(ModelOptions options);
@@ -30,7 +37,7 @@ public:
   llvm::Expected<const Graph *> plannedGraph() const;
 
 private:
-  Model() = default;
+  Model();
   llvm::Error compile();
   llvm::Error packWeights();
 
@@ -44,7 +51,7 @@ private:
   uint32_t nCtxTrain = 0;
   bool cached = false;
   mutable std::mutex graphMutex;
-  mutable std::optional<Graph> graph;
+  mutable std::unique_ptr<Graph> graph;
 };
 
 } // namespace vetro
