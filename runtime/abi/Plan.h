@@ -37,8 +37,9 @@ struct PlanOperand {
 };
 
 /// Names of the batch's inputs, in the order of PlanOperand::index.
-inline constexpr const char *planInputs[] = {"tokens",  "positions", "sequences",     "slots",
-                                             "outputs", "cells",     "cell_positions", "cell_sequences"};
+inline constexpr const char *planInputs[] = {"tokens",         "positions",     "sequences",
+                                             "slots",          "outputs",       "cells",
+                                             "cell_positions", "cell_sequences"};
 
 struct PlanWeight {
   std::string name; ///< tensor name in the GGUF file
@@ -48,21 +49,21 @@ struct PlanWeight {
 };
 
 struct PlanState {
-  std::string name; ///< "blk.0.k_cache"
-  std::string kind; ///< "k" or "v"
+  std::string name;    ///< "blk.0.k_cache"
+  std::string kind;    ///< "k" or "v"
   std::string element; ///< "f16", "f32"
   uint32_t heads, headDim;
 };
 
 /// One call of a compiled function by all threads, each on its range of units.
 struct PlanStep {
-  std::string name;     ///< name of the value it computes, "blk.0.l_out"
-  std::string op;       ///< "matmul_add": what it is, for people
-  std::string function; ///< symbol in the object code; equal steps share one
+  std::string name;                  ///< name of the value it computes, "blk.0.l_out"
+  std::string op;                    ///< "matmul_add": what it is, for people
+  std::string function;              ///< symbol in the object code; equal steps share one
   std::vector<PlanOperand> operands; ///< the op's operands, then its results
-  PlanExtent units;     ///< units of work
-  PlanExtent scratch;   ///< bytes that each thread needs
-  bool barrier = false; ///< all threads wait for each other after it
+  PlanExtent units;                  ///< units of work
+  PlanExtent scratch;                ///< bytes that each thread needs
+  bool barrier = false;              ///< all threads wait for each other after it
 };
 
 /// A value that a step materialises, under its name.
