@@ -303,10 +303,10 @@ TEST_CASE("keys and tensors are read in linear time") {
     writeFile(dir.file("many.gguf"), many(n, n));
     return msToOpen(dir.file("many.gguf"));
   };
-  // Both beyond the second-level cache, whose end would look like a bend.
-  double small = ms(30000), large = ms(60000);
-  INFO("30,000: " << small << " ms, 60,000: " << large << " ms");
-  CHECK(large < 3 * std::max(small, 1.0)); // quadratic: 4 times, and seconds for each
+  double large = ms(60000);
+  INFO("60,000 keys and 60,000 tensors: " << large << " ms");
+  // 80 ms. A search through all names for each name makes 3.6e9 comparisons: over 3 s.
+  CHECK(large < 1000);
 }
 
 TEST_CASE("limits: metadata bytes") {
