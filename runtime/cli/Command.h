@@ -42,6 +42,8 @@ void addDump(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addCompletion(CLI::App &program, int &exitCode);
+void addGraph(CLI::App &program, int &exitCode);
+void addPasses(CLI::App &program, int &exitCode);
 /// `vetro opt` is MLIR's optimiser driver and reads its own command line.
 int runOpt(int argc, char **argv);
 

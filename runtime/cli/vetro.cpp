@@ -13,6 +13,8 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addDump(program, exitCode);
   addBench(program, exitCode);
   addInspect(program, exitCode);
+  addGraph(program, exitCode);
+  addPasses(program, exitCode);
   // Reads its own command line before this one is looked at; here for --help and completion.
   program.add_subcommand("opt", "MLIR's optimiser driver with Vetro's dialect and passes");
   addCompletion(program, exitCode);

@@ -36,29 +36,52 @@ llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions
 }
 
 namespace {
-struct AfterPass : PassInstrumentation {
-  explicit AfterPass(llvm::function_ref<void(StringRef, ModuleOp)> f) : onPass(f) {}
-  void runAfterPass(Pass *pass, Operation *op) override {
-    if (auto module = dyn_cast<ModuleOp>(op))
-      onPass(pass->getArgument().drop_front(StringRef("vetro-").size()), module);
+/// "fuse-qkv" of a pass whose argument is "vetro-fuse-qkv".
+StringRef flagOf(Pass *pass) {
+  StringRef flag = pass->getArgument();
+  flag.consume_front("vetro-");
+  return flag;
+}
+
+struct Watch : PassInstrumentation {
+  explicit Watch(const PassObserver &observer) : observer(observer) {}
+  void runBeforePass(Pass *pass, Operation *op) override { call(observer.before, pass, op); }
+  void runAfterPass(Pass *pass, Operation *op) override { call(observer.after, pass, op); }
+
+  static void call(const std::function<void(StringRef, ModuleOp)> &f, Pass *pass, Operation *op) {
+    if (auto module = dyn_cast<ModuleOp>(op); module && f)
+      f(flagOf(pass), module);
   }
-  llvm::function_ref<void(StringRef, ModuleOp)> onPass;
+  const PassObserver &observer;
 };
+
+/// A remark of Sites (passes/Site.h): "FLAG: WHAT" or "FLAG: not here, WHY", at the site's name.
+void report(const Diagnostic &d, const PassObserver &observer) {
+  std::string text = d.str();
+  auto [flag, what] = StringRef(text).split(": ");
+  PassRemark remark;
+  remark.fired = !what.consume_front("not here, ");
+  remark.text = what.str();
+  if (auto name = dyn_cast<NameLoc>(d.getLocation()))
+    remark.site = name.getName().str();
+  observer.remark(flag, std::move(remark));
+}
 } // namespace
 
-llvm::Error runPasses(Graph &graph, const ModelOptions &options,
-                      llvm::function_ref<void(StringRef, ModuleOp)> onPass) {
+llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer) {
   PassManager manager(graph.context.get(), ModuleOp::getOperationName());
   PipelineOptions pipeline;
   pipeline.disable = options.disable;
+  pipeline.explain = bool(observer.remark);
   if (llvm::Error error = addPipeline(manager, pipeline))
     return error;
-  if (onPass)
-    manager.addInstrumentation(std::make_unique<AfterPass>(onPass));
+  manager.addInstrumentation(std::make_unique<Watch>(observer));
   std::string message;
   ScopedDiagnosticHandler collect(graph.context.get(), [&](Diagnostic &d) {
     if (d.getSeverity() == DiagnosticSeverity::Error && message.empty())
       message = d.str();
+    if (d.getSeverity() == DiagnosticSeverity::Remark && observer.remark)
+      report(d, observer);
     return success();
   });
   if (failed(manager.run(*graph.module)))

@@ -7,6 +7,7 @@
 #include "runtime/jit/ObjectCache.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include <functional>
 
 namespace vetro {
 
@@ -26,9 +27,23 @@ uint32_t contextLength(const gguf::File &file);
 /// Level 1: what the frontend built.
 llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options);
 
-/// Runs all passes on a graph. `onPass` (may be null) is called after each pass with its flag.
-llvm::Error runPasses(Graph &graph, const ModelOptions &options,
-                      llvm::function_ref<void(llvm::StringRef, mlir::ModuleOp)> onPass = nullptr);
+/// What a pass says about a site: that it fired, or why it did not.
+struct PassRemark {
+  std::string site; ///< name of the value; empty for a value without a name
+  std::string text; ///< "3 matmuls -> qkv_matmul", "the weights want different ..."
+  bool fired = false;
+};
+
+/// Watches passes at work. Each member may be empty; each is given the flag of the pass. With
+/// `remark` the passes explain themselves; none of the three changes what they do.
+struct PassObserver {
+  std::function<void(llvm::StringRef, mlir::ModuleOp)> before, after;
+  std::function<void(llvm::StringRef, PassRemark)> remark;
+};
+
+/// Runs all passes on a graph. Errors: a name in options.disable that no pass has, a graph that a
+/// pass refuses.
+llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer = {});
 
 /// Plan and object code of a planned graph, for options.level.
 llvm::Expected<CacheEntry> compileGraph(Graph &graph, const ModelOptions &options);

@@ -1,0 +1,115 @@
+// vetro graph: the model's graph as a drawing, at one of its levels.
+#include "runtime/cli/Command.h"
+#include "runtime/cli/Svg.h"
+#include "runtime/engine/Compile.h"
+#include "viz/Dot.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace vetro::cli {
+
+namespace {
+struct GraphOptions {
+  ModelOptions model;
+  viz::DotOptions dot;
+  std::string stage = "planned", around, out;
+  unsigned deadlineSec = 5;
+};
+} // namespace
+
+/// The drawing at a stage: frontend, fused (before kernels are selected) or planned.
+static llvm::Expected<std::string> drawingOf(Graph &graph, const GraphOptions &o) {
+  if (o.stage == "frontend")
+    return viz::toDot(graph.forward(), o.dot);
+  std::optional<llvm::Expected<std::string>> fused;
+  PassObserver observer;
+  if (o.stage == "fused")
+    observer.before = [&](llvm::StringRef pass, mlir::ModuleOp) {
+      if (pass == "select-kernels")
+        fused = viz::toDot(graph.forward(), o.dot);
+    };
+  if (llvm::Error error = runPasses(graph, o.model, observer)) {
+    if (fused && !*fused)
+      llvm::consumeError(fused->takeError());
+    return std::move(error);
+  }
+  return fused ? std::move(*fused) : viz::toDot(graph.forward(), o.dot);
+}
+
+/// Splits "blk.3.q_rope:2" into the name and the number of hops.
+static llvm::Error readAround(GraphOptions &o) {
+  auto [name, hops] = llvm::StringRef(o.around).rsplit(':');
+  o.dot.around = name.str();
+  if (!hops.empty() && hops.getAsInteger(10, o.dot.hops))
+    return llvm::createStringError("--around: '%s' is no number of steps; expected NAME:2",
+                                   hops.str().c_str());
+  return llvm::Error::success();
+}
+
+static llvm::Error writeDrawing(const GraphOptions &o, llvm::StringRef dot) {
+  if (llvm::sys::path::extension(o.out) == ".svg") {
+    auto layout = writeSvg(dot, o.out, o.deadlineSec);
+    if (!layout)
+      return layout.takeError();
+    if (*layout != "dot")
+      llvm::errs() << "vetro: " << o.out << ": drawn by " << *layout
+                   << ", as the better layout was not ready in " << o.deadlineSec << " s\n";
+    return llvm::Error::success();
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream file(o.out, error);
+  if (!error)
+    file << dot;
+  file.close();
+  if (error || (error = file.error()))
+    return llvm::createStringError(error, "%s: cannot be written", o.out.c_str());
+  return llvm::Error::success();
+}
+
+static llvm::Error graph(GraphOptions o) {
+  llvm::StringRef extension = llvm::sys::path::extension(o.out);
+  if (o.out != "-" && extension != ".dot" && extension != ".svg" && extension != ".gv")
+    return llvm::createStringError("-o: '%s' ends neither in .dot nor in .svg", o.out.c_str());
+  if (llvm::Error error = readAround(o))
+    return error;
+  auto file = openFile(o.model);
+  if (!file)
+    return file.takeError();
+  auto built = buildModelGraph(**file, o.model);
+  if (!built)
+    return built.takeError();
+  o.dot.title = (llvm::sys::path::filename(o.model.path) + ",  " + o.stage).str();
+  auto dot = drawingOf(*built, o);
+  if (!dot)
+    return dot.takeError();
+  return writeDrawing(o, *dot);
+}
+
+void addGraph(CLI::App &program, int &exitCode) {
+  auto o = std::make_shared<GraphOptions>();
+  CLI::App *command = program.add_subcommand("graph", "draw the model's graph");
+  addFileOptions(*command, o->model);
+  addPlanOptions(*command, o->model);
+  command->add_option("-o", o->out, "file to write: .svg, .dot, or - for DOT on stdout")
+      ->required();
+  command->add_option("--stage", o->stage, "frontend: as the papers; fused; planned: as it runs")
+      ->check(CLI::IsMember({"frontend", "fused", "planned"}))
+      ->capture_default_str();
+  auto *layer = command->add_option("--layer", o->dot.layer,
+                                    "one layer, or all (default: an overview, each kind once)");
+  command->add_option("--around", o->around, "NAME or NAME:STEPS: only what is near this value")
+      ->excludes(layer);
+  command->add_option("--deadline", o->deadlineSec, "seconds before an SVG gets a faster layout")
+      ->capture_default_str();
+  command->footer("Examples:\n  vetro graph model.gguf -o model.svg\n"
+                  "  vetro graph model.gguf --stage frontend --layer 3 -o layer.svg\n"
+                  "  vetro graph model.gguf --around blk.3.q_rope:2 -o near.svg");
+  command->callback([o, &exitCode] {
+    llvm::Error error = graph(*o);
+    exitCode = error ? fail(std::move(error)) : int(Done);
+  });
+}
+
+} // namespace vetro::cli

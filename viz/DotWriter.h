@@ -1,0 +1,52 @@
+// Writes DOT: nodes with their labels, clusters of layers, edges. What is drawn is Dot.cpp's.
+#pragma once
+
+#include "viz/Label.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <set>
+
+namespace vetro::viz {
+
+class DotWriter {
+public:
+  /// Both must outlive the writer.
+  DotWriter(const Picture &picture, std::string &text) : p(picture), out(text) {}
+
+  void begin(llvm::StringRef name, llvm::StringRef title);
+  void end();
+
+  void beginCluster(llvm::StringRef id, llvm::StringRef title, llvm::StringRef color);
+  void endCluster();
+  /// A layer as a cluster, its halves inside.
+  void layer(int layer, llvm::StringRef title, llvm::StringRef color);
+
+  void node(unsigned i, bool highlighted = false);
+  /// A run of equal layers, as one node of the overview.
+  void run(llvm::StringRef id, llvm::StringRef layers, size_t count, llvm::StringRef letter,
+           size_t kind, size_t nodes);
+  /// A value that is made or read outside the drawing.
+  void pill(llvm::StringRef id, llvm::StringRef text, llvm::StringRef note);
+
+  void edge(const Edge &e);
+  /// From a pill into the drawing, out of it to a pill, between two nodes of the overview.
+  void enter(llvm::StringRef pill, const Edge &e, bool cut = false);
+  void leave(const Edge &e, llvm::StringRef pill, bool cut = false);
+  void link(llvm::StringRef from, llvm::StringRef to, mlir::Value value);
+
+  const std::string &idOf(unsigned i) const { return p.nodes()[i].id; }
+  static llvm::StringRef kindColor(size_t kind);
+
+private:
+  /// Operands of node i that edges reach.
+  llvm::SmallVector<unsigned> reached(unsigned i) const;
+  std::string source(const Edge &e) const;
+  std::string target(const Edge &e) const;
+  void arrow(const std::string &from, const std::string &to, mlir::Value value, bool cut);
+  std::string legend() const;
+
+  const Picture &p;
+  llvm::raw_string_ostream out;
+};
+
+} // namespace vetro::viz
