@@ -112,7 +112,7 @@ void DotWriter::pill(StringRef id, StringRef text, StringRef note) {
   std::string more = note.empty() ? "" : "<BR/><FONT POINT-SIZE=\"8\">" + html(note) + "</FONT>";
   out << "    " << quoted(id) << " [id=" << quoted(id)
       << " class=outside shape=box style=\"rounded,dashed\" color=\"#AAAAAA\" "
-         "fontcolor=\"#777777\" height=0.25 margin=\"0.1,0.04\" tooltip="
+         "fontcolor=\"#777777\" height=0.3 margin=\"0.12,0.06\" tooltip="
       << quoted(text) << " label=<" << html(text) << more << ">]\n";
 }
 

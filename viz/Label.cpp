@@ -22,7 +22,7 @@ static constexpr Kind allKinds[] = {
     {"embed", "#FBEFD9", "#8A5A00"},      {"norm", "#E3EEFB", "#1F5FA8"},
     {"matmul", "#FDE6DA", "#B3470F"},     {"rope", "#EFE6FA", "#6B3FA0"},
     {"cache", "#FFF5C2", "#7A6500"},      {"attention", "#DFF3E4", "#1E7A3C"},
-    {"activation", "#FBE3EE", "#A8256B"}, {"residual", "#DDF3F3", "#0F6F73"},
+    {"activation", "#FBE3EE", "#A8256B"}, {"elementwise", "#DDF3F3", "#0F6F73"},
     {"quantize", "#ECECF4", "#50507A"},   {"shape", "#F6F6F6", "#7A7A7A"},
     {"other", "#FFFFFF", "#444444"},
 };
@@ -160,13 +160,13 @@ SmallVector<std::string> attributeLines(Operation *op) {
       continue;
     key.consume_front("vetro.");
     if (auto text = dyn_cast<StringAttr>(value))
-      lines.push_back((key + " " + text.getValue()).str());
+      lines.push_back(key == "kind" ? text.str() : (key + " " + text.getValue()).str());
     else if (auto number = dyn_cast<FloatAttr>(value))
       lines.push_back(key.str() + " " + shortest(number.getValueAsDouble()));
     else if (auto number = dyn_cast<IntegerAttr>(value))
       lines.push_back(llvm::formatv("{0} {1}", key, number.getInt()));
     else if (isa<UnitAttr>(value))
-      lines.push_back(key == "barrier" ? "all threads wait after this step" : key.str());
+      lines.push_back(key == "barrier" ? "then a barrier" : key.str());
     else if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
       lines.push_back(
           llvm::formatv("{0} {1}", key, llvm::interleaved(list.asArrayRef(), " ")).str());
@@ -282,14 +282,34 @@ static std::string smallLabel(const Node &node) {
          "</FONT></TD></TR></TABLE>";
 }
 
+/// The lines of a node in small print: weights and states one a line, other inputs together, then
+/// what the op was told, then the values inside.
+static std::string smallPrint(const Node &node) {
+  std::string text;
+  SmallVector<std::string> inputs;
+  for (Value v : node.inside)
+    if (isa_and_nonnull<ir::GetWeightOp, ir::GetStateOp>(v.getDefiningOp()))
+      text += row(html(insideText(v)), 9, "#666666");
+    else
+      inputs.push_back(insideText(v));
+  if (!inputs.empty())
+    text += row(html(llvm::join(inputs, ", ")), 9, "#666666");
+  if (SmallVector<std::string> lines = attributeLines(node.op); !lines.empty())
+    text += row(html(llvm::join(lines, "  ·  ")), 9, "#666666");
+  if (std::string inner = innerText(node.op); !inner.empty())
+    text += row("<I>inside: " + html(inner) + "</I>", 9, "#666666");
+  return text;
+}
+
 std::string labelOf(const Node &node, ArrayRef<unsigned> reached) {
   if (isShapeOp(node.op))
     return smallLabel(node);
   const Kind &kind = kindOf(node.op);
-  std::string text =
-      llvm::formatv("<TABLE BORDER=\"1\" COLOR=\"{0}\" BGCOLOR=\"{1}\" STYLE=\"ROUNDED\" "
-                    "CELLBORDER=\"0\" CELLSPACING=\"1\" CELLPADDING=\"1\">",
-                    kind.border, kind.fill);
+  std::string text = llvm::formatv(
+      "<TABLE BORDER=\"1\" COLOR=\"{0}\" BGCOLOR=\"{1}\" STYLE=\"ROUNDED\" CELLBORDER=\"0\" "
+      "CELLPADDING=\"5\"><TR><TD><TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" "
+      "CELLPADDING=\"1\">",
+      kind.border, kind.fill);
   SmallVector<std::pair<std::string, std::string>> in, out;
   for (unsigned i : reached)
     if (StringRef name = operandName(node.op, i); !name.empty())
@@ -304,18 +324,13 @@ std::string labelOf(const Node &node, ArrayRef<unsigned> reached) {
     what += (what.empty() ? "" : "  ") + typeText(node.op->getResult(0));
   if (!what.empty())
     text += row(html(what), 10, "#333333");
-  for (Value v : node.inside)
-    text += row(html(insideText(v)), 9, "#666666");
-  if (SmallVector<std::string> lines = attributeLines(node.op); !lines.empty())
-    text += row(html(llvm::join(lines, "  ·  ")), 9, "#666666");
-  if (std::string inner = innerText(node.op); !inner.empty())
-    text += row("<I>inside: " + html(inner) + "</I>", 9, "#666666");
+  text += smallPrint(node);
   if (node.op->getNumResults() > 1) {
     for (auto [i, v] : llvm::enumerate(node.op->getResults()))
       out.push_back({"r" + std::to_string(i), valueName(v) + " " + typeText(v)});
     text += ports(out);
   }
-  return text + "</TABLE>";
+  return text + "</TABLE></TD></TR></TABLE>";
 }
 
 std::string tooltipOf(const Node &node) {
