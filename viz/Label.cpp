@@ -130,7 +130,8 @@ std::string insideText(Value v) {
 
 /// Attributes that say nothing beside their default or beside the op's name.
 static bool isPlain(StringRef key, Attribute value) {
-  if (key == "names" || key == "operandSegmentSizes" || key == "vetro.buffers")
+  if (key == "names" || key == "operandSegmentSizes" || key == "vetro.buffers" ||
+      key == "vetro.barrier")
     return true;
   auto f = dyn_cast<FloatAttr>(value);
   double x = f ? f.getValueAsDouble() : -1;
@@ -166,7 +167,7 @@ SmallVector<std::string> attributeLines(Operation *op) {
     else if (auto number = dyn_cast<IntegerAttr>(value))
       lines.push_back(llvm::formatv("{0} {1}", key, number.getInt()));
     else if (isa<UnitAttr>(value))
-      lines.push_back(key == "barrier" ? "then a barrier" : key.str());
+      lines.push_back(key.str());
     else if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
       lines.push_back(
           llvm::formatv("{0} {1}", key, llvm::interleaved(list.asArrayRef(), " ")).str());
@@ -181,6 +182,8 @@ SmallVector<std::string> attributeLines(Operation *op) {
       buffers && !buffers.empty())
     lines.push_back(
         llvm::formatv("arena buffer {0}", llvm::interleaved(buffers.asArrayRef(), " ")).str());
+  if (op->hasAttr("vetro.barrier"))
+    lines.push_back("then a barrier");
   return lines;
 }
 

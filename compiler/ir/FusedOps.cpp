@@ -83,6 +83,12 @@ SmallVector<Value> QkvMatmulOp::expand(OpBuilder &b, ValueRange in) {
   Value k = e.matmul(in[0], in[2]);
   return {q, k, e.matmul(in[0], in[3])};
 }
+/// Each result prints under its own name; the location has only the first.
+void QkvMatmulOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  for (auto [result, name] : llvm::zip(getResults(), getNames()))
+    if (StringRef text = cast<StringAttr>(name).getValue(); !text.empty())
+      setName(result, text);
+}
 LogicalResult QkvMatmulOp::verify() {
   if (failed(verifyMatmul(*this, getX(), getWq(), getQ())) ||
       failed(verifyMatmul(*this, getX(), getWk(), getK())))

@@ -5,6 +5,7 @@
 include "compiler/ir/VetroInterfaces.td"
 include "compiler/ir/VetroMoeOps.td"
 include "compiler/ir/VetroOps.td"
+include "mlir/IR/OpAsmInterface.td"
 
 // A fused op: `names` are the names of the values inside, in the order `expand` makes them.
 class Vetro_FusedOpBase<string mnemonic, list<Trait> traits = []> : Vetro_Op<mnemonic,
@@ -60,7 +61,8 @@ def Vetro_HeadNormOp : Vetro_FusedOpBase<"head_norm", [Pure]> {
   let results = (outs Vetro_F32:$result);
 }
 
-def Vetro_QkvMatmulOp : Vetro_FusedOpBase<"qkv_matmul", [Pure]> {
+def Vetro_QkvMatmulOp : Vetro_FusedOpBase<"qkv_matmul",
+    [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "query, key and value in one pass over x";
   let description = [{
     Three matmuls that read the same x: `q = x @ wq.T`, `k = x @ wk.T`, `v = x @ wv.T`.

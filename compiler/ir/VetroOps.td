@@ -38,10 +38,12 @@ class Vetro_PureOp<string mnemonic, list<Trait> traits = []> :
 def Vetro_WeightOp : Vetro_Op<"weight", [Symbol]> {
   let summary = "declares a weight of the file";
   let description = [{
-    `vetro.weight @"blk.0.attn_q.weight" : tensor<576x576xf32, #vetro.q<q4_1>>`
-
     The symbol is the tensor's name in the GGUF file; its bytes stay there. Shape: the file's
     dimensions reversed.
+
+    ```mlir
+    vetro.weight @"blk.0.attn_q.weight" : tensor<576x576xf32, #vetro.q<q4_1>>
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type);
   let assemblyFormat = "$sym_name attr-dict `:` $type";
@@ -50,9 +52,11 @@ def Vetro_WeightOp : Vetro_Op<"weight", [Symbol]> {
 def Vetro_StateOp : Vetro_Op<"state", [Symbol]> {
   let summary = "declares per-sequence memory of one layer";
   let description = [{
-    `vetro.state @"blk.0.k_cache" "k" : !vetro.state<3, 64, f16>`
-
     `kind` is `k` or `v`: it fixes the order in memory (runtime/abi/KvPage.h).
+
+    ```mlir
+    vetro.state @"blk.0.k_cache" "k" : !vetro.state<3, 64, f16>
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, TypeAttr:$type);
   let assemblyFormat = "$sym_name $kind attr-dict `:` $type";
@@ -60,7 +64,13 @@ def Vetro_StateOp : Vetro_Op<"state", [Symbol]> {
 
 def Vetro_GetWeightOp : Vetro_Op<"get_weight", [Pure]> {
   let summary = "the value of a weight";
-  let description = [{ `%w = vetro.get_weight @"output_norm.weight" : tensor<576xf32>` }];
+  let description = [{
+    The weight as a value: its type is the symbol's.
+
+    ```mlir
+    %w = vetro.get_weight @"output_norm.weight" : tensor<576xf32>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$weight);
   let results = (outs Vetro_Weight:$result);
   let assemblyFormat = "$weight attr-dict `:` type($result)";
@@ -68,7 +78,13 @@ def Vetro_GetWeightOp : Vetro_Op<"get_weight", [Pure]> {
 
 def Vetro_GetStateOp : Vetro_Op<"get_state", [Pure]> {
   let summary = "the handle of a state";
-  let description = [{ `%k = vetro.get_state @"blk.0.k_cache" : !vetro.state<3, 64, f16>` }];
+  let description = [{
+    What kv_store writes and kv_load and attention read.
+
+    ```mlir
+    %k = vetro.get_state @"blk.0.k_cache" : !vetro.state<3, 64, f16>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$state);
   let results = (outs Vetro_AnyState:$result);
   let assemblyFormat = "$state attr-dict `:` type($result)";
