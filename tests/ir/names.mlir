@@ -6,8 +6,8 @@
 // printed and read again.
 // CHECK-LABEL: func.func @layer
 // CHECK: %blk.0.attn_norm = vetro.rms_norm_mul %arg0
-// CHECK: %blk.0.q, %blk.0.k, %blk.0.v = vetro.qkv_matmul %blk.0.attn_norm
-// CHECK: return %blk.0.q, %blk.0.v
+// CHECK: %blk.0.q, %blk.0.q_0, %blk.0.q_1 = vetro.qkv_matmul %blk.0.attn_norm
+// CHECK: return %blk.0.q, %blk.0.q_1
 // LOC: vetro.rms_norm_mul {{.*}} loc("blk.0.attn_norm")
 // LOC: vetro.qkv_matmul {{.*}} loc("blk.0.q"(fused["blk.0.q", "blk.0.k", "blk.0.v"]))
 func.func @layer(%x: tensor<?x32xf32>, %g: tensor<32xf32>, %wq: tensor<32x32xf32>, %wk: tensor<16x32xf32>, %wv: tensor<16x32xf32>)

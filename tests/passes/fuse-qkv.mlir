@@ -1,9 +1,9 @@
 // RUN: %vetro opt %s --vetro-fuse-qkv='explain=true disable=blk.9' --mlir-use-nameloc-as-prefix 2> %t.why | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t.why
 
-// Each result keeps its own name.
+// With names as prefixes the results share the name of the first; `names` holds all three.
 // CHECK-LABEL: func.func @three
-// CHECK: %blk.0.q, %blk.0.k, %blk.0.v = vetro.qkv_matmul %arg0, %arg1, %arg2, %arg3
+// CHECK: %blk.0.q, %blk.0.q_0, %blk.0.q_1 = vetro.qkv_matmul %arg0, %arg1, %arg2, %arg3
 // CHECK-NOT: vetro.matmul
 // WHY: "blk.0.q"{{.*}}: fuse-qkv: 3 matmuls -> qkv_matmul
 func.func @three(%x: tensor<?x32xf32>, %wq: tensor<32x32xf32>, %wk: tensor<16x32xf32>, %wv: tensor<16x32xf32>)

@@ -20,7 +20,7 @@ func.func @query_and_key(%q: tensor<?x2x4xf32>, %k: tensor<?x2x4xf32>, %pos: ten
 
 // The norm per head goes in too, its name inside.
 // CHECK-LABEL: func.func @with_norm
-// CHECK: %blk.1.q_rope = vetro.norm_rope %arg0, %arg1, %arg2, %rope_table {{.*}}names = ["blk.1.q_norm", "blk.1.q_rope"]
+// CHECK: %blk.1.q_rope = vetro.norm_rope %arg0, %arg1, %arg2, %rope_table.1 {{.*}}names = ["blk.1.q_norm", "blk.1.q_rope"]
 // CHECK-NOT: vetro.rms_norm_mul
 // WHY: "blk.1.q_rope"{{.*}}: fuse-rope: rms_norm_mul, rope -> norm_rope
 func.func @with_norm(%q: tensor<?x2x4xf32>, %w: tensor<4xf32>, %pos: tensor<?xi32>) -> tensor<?x2x4xf32> {
