@@ -41,14 +41,18 @@ static llvm::Error unusedError(const Metadata &metadata, ArrayRef<std::string> u
       hint.c_str());
 }
 
+const Architecture *findArchitecture(StringRef name) {
+  auto named = [name](const Architecture *a) { return a->name == name; };
+  auto found = llvm::find_if(architectures, named);
+  return found == std::end(architectures) ? nullptr : *found;
+}
+
 llvm::Expected<GraphReport> buildGraph(ModuleOp module, const GraphOptions &options) {
   module.getContext()->loadDialect<func::FuncDialect>();
   Metadata metadata(module);
-  for (const Architecture *a : architectures) {
-    if (a->name != metadata.arch())
-      continue;
+  if (const Architecture *architecture = findArchitecture(metadata.arch())) {
     Blocks blocks(module, metadata, options);
-    a->build(blocks);
+    architecture->build(blocks);
     if (llvm::Error error = blocks.takeError())
       return std::move(error);
     GraphReport report{metadata.unusedKeys(), blocks.unusedTensors(), metadata.warnings()};

@@ -6,11 +6,20 @@
 
 namespace vetro {
 
+/// Keys for random models, written KEY=TYPE:VALUE like an override.
+struct Example {
+  llvm::StringRef tokenizer = "gpt2";            ///< tokenizer.ggml.model: gpt2, or SentencePiece's
+  llvm::ArrayRef<llvm::StringLiteral> keys = {}; ///< as in real models
+  llvm::ArrayRef<llvm::StringLiteral> tinyKeys = {}; ///< in their place for a model of a few layers
+};
+
 /// A frontend pass: reads metadata, names its weights and builds the graph.
 struct Architecture {
   llvm::StringRef name; ///< value of general.architecture
   /// Builds the graph with `blocks`; errors are sticky in `blocks` and its metadata.
   void (*build)(Blocks &blocks);
+  /// What a random model of this architecture needs beside the keys that all models have.
+  Example example = {};
 };
 
 /// What the frontend did not need, and what made it wonder.
@@ -24,6 +33,9 @@ struct GraphReport {
 /// a key or weight that is missing, of another shape or out of range, a tensor that the
 /// architecture has no use for (computing without it would give wrong results silently).
 llvm::Expected<GraphReport> buildGraph(mlir::ModuleOp module, const GraphOptions &options);
+
+/// The architecture of this name, or null.
+const Architecture *findArchitecture(llvm::StringRef name);
 
 /// Names of all architectures, sorted.
 std::vector<llvm::StringRef> architectureNames();

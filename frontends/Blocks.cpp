@@ -14,7 +14,8 @@ static constexpr llvm::StringLiteral inputNames[] = {"tokens",         "position
                                                      "cell_positions", "cell_sequences"};
 
 Blocks::Blocks(ModuleOp module, Metadata &metadata, const GraphOptions &options)
-    : module(module), meta(metadata), b(module.getContext()), nCtx(options.nCtx), symbols(module) {
+    : module(module), meta(metadata), b(module.getContext()), nCtx(options.nCtx),
+      missing(options.missing), symbols(module) {
   kvElement = options.kvType == "f32" ? Type(b.getF32Type()) : Type(b.getF16Type());
   auto ids = RankedTensorType::get({dyn}, b.getI32Type());
   SmallVector<Type> inputs(std::size(inputNames), ids);
@@ -91,10 +92,20 @@ static ArrayRef<int64_t> significant(ArrayRef<int64_t> shape) {
   return shape.drop_while([](int64_t d) { return d == 1; });
 }
 
+ir::WeightOp Blocks::declare(StringRef name, ArrayRef<int64_t> shape) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(func);
+  auto weight = ir::WeightOp::create(b, b.getUnknownLoc(), name, tensor(shape));
+  symbols.insert(weight);
+  return weight;
+}
+
 Value Blocks::weight(StringRef name, ArrayRef<int64_t> shape) {
   if (Value known = weights.lookup(name))
     return known;
   auto weight = symbols.lookup<ir::WeightOp>(name);
+  if (!weight && missing != MissingWeights::Fail)
+    weight = declare(name, shape);
   RankedTensorType type = weight ? cast<RankedTensorType>(weight.getType()) : tensor(shape);
   if (!weight)
     fail("tensor '" + name + "' is missing; expected shape " + shapeText(shape) + tensorHint);
@@ -111,7 +122,8 @@ Value Blocks::weight(StringRef name, ArrayRef<int64_t> shape) {
 }
 
 Value Blocks::optionalWeight(StringRef name, ArrayRef<int64_t> shape) {
-  return hasWeight(name) ? weight(name, shape) : Value();
+  bool wanted = missing == MissingWeights::DeclareAll || hasWeight(name);
+  return wanted ? weight(name, shape) : Value();
 }
 
 std::vector<std::string> Blocks::unusedTensors() const {
@@ -236,8 +248,9 @@ void Blocks::head(Value x, int64_t nVocab, float eps, float cap) {
   int64_t nEmbd = ir::shapeOf(x).getDimSize(1);
   Value rows = ir::GatherRowsOp::create(b, loc(""), x.getType(), x, arg(4));
   Value n = rmsNorm(rows, "output_norm", eps, "final_norm");
-  StringRef table = hasWeight("output.weight") ? "output.weight" : "token_embd.weight";
-  Value w = weight(table, {nVocab, nEmbd});
+  Value w = optionalWeight("output.weight", {nVocab, nEmbd});
+  if (!w)
+    w = weight("token_embd.weight", {nVocab, nEmbd});
   Value logits =
       ir::MatmulOp::create(b, loc(cap == 0 ? "logits" : ""), tensor({dyn, nVocab}), n, w);
   if (cap != 0)

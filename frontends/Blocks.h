@@ -18,11 +18,20 @@ struct RopeSpec {
   mlir::Value factors; ///< [nDims / 2] or none
 };
 
+/// What becomes of a weight that the module lacks. Declared weights are added to the module in the
+/// shape asked for: this is how a random model learns what tensors its architecture needs.
+enum class MissingWeights {
+  Fail,       ///< an error; optional ones are left out
+  Declare,    ///< declared; optional ones are left out
+  DeclareAll, ///< declared, optional ones too
+};
+
 /// What a graph is built for.
 struct GraphOptions {
   llvm::StringRef kvType = "f16";  ///< element type of the KV cache: f16, f32
   int64_t nCtx = 4096;             ///< positions a session will hold; decides longrope's factors
   bool allowUnusedTensors = false; ///< report them instead of refusing the file
+  MissingWeights missing = MissingWeights::Fail;
 };
 
 struct AttentionSpec {
@@ -98,6 +107,7 @@ public:
 
 private:
   mlir::Location loc(const llvm::Twine &name);
+  ir::WeightOp declare(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
   mlir::Value arg(unsigned i) { return func.getArgument(i); }
   mlir::RankedTensorType tensor(llvm::ArrayRef<int64_t> shape);
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm, const llvm::Twine &name = "");
@@ -117,6 +127,7 @@ private:
   mlir::func::FuncOp func;
   mlir::Type kvElement;
   int64_t nCtx;
+  MissingWeights missing;
   mlir::SymbolTable symbols;
   llvm::StringMap<mlir::Value> weights;
   std::string error;

@@ -24,7 +24,8 @@ static Attribute number(Builder &b, gguf::ValueType type, const gguf::Value &v) 
   }
 }
 
-static Attribute attribute(Builder &b, const gguf::Value &v) {
+Attribute metadataAttribute(MLIRContext *context, const gguf::Value &v) {
+  Builder b(context);
   if (auto text = v.asString())
     return b.getStringAttr(*text);
   if (!v.isArray())
@@ -54,7 +55,7 @@ llvm::Expected<OwningOpRef<ModuleOp>> importModule(MLIRContext *context, const g
   for (const gguf::KeyValue &kv : file.keys()) {
     if (kv.key.starts_with("tokenizer."))
       continue;
-    if (Attribute value = attribute(b, kv.value))
+    if (Attribute value = metadataAttribute(context, kv.value))
       metadata.push_back(b.getNamedAttr(kv.key, value));
   }
   module->getOperation()->setAttr("vetro.metadata", b.getDictionaryAttr(metadata));

@@ -12,4 +12,8 @@ namespace vetro {
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModule(mlir::MLIRContext *context,
                                                                const gguf::File &file);
 
+/// A metadata value as the attribute that a module holds; null for arrays that are too long to be
+/// hyperparameters.
+mlir::Attribute metadataAttribute(mlir::MLIRContext *context, const gguf::Value &value);
+
 } // namespace vetro
