@@ -72,6 +72,16 @@ static void build(Blocks &m) {
   m.head(x, h.nVocab, h.eps, cap);
 }
 
-extern const Architecture gemma3{"gemma3", build};
+static constexpr llvm::StringLiteral keys[] = {
+    ".attention.sliding_window=u32:512",
+    ".attention.sliding_window_pattern=u32:6",
+    ".rope.freq_base=f32:1e6",
+};
+static constexpr llvm::StringLiteral tinyKeys[] = {
+    ".attention.sliding_window=u32:6",
+    ".attention.sliding_window_pattern=u32:2",
+};
+
+extern const Architecture gemma3{"gemma3", build, {"llama", keys, tinyKeys}};
 
 } // namespace vetro::arch
