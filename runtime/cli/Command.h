@@ -41,6 +41,7 @@ void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
+void addMakeTiny(CLI::App &program, int &exitCode);
 void addCompletion(CLI::App &program, int &exitCode);
 void addGraph(CLI::App &program, int &exitCode);
 void addPasses(CLI::App &program, int &exitCode);

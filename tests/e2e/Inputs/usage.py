@@ -20,7 +20,7 @@ error("completion", "tcsh", has=["tcsh", "bash"])
 
 expect(quiet("--version").startswith(b"vetro "), "no version")
 expect(b"Exit codes" in quiet("--help"), "exit codes are not in the help")
-for name in ("run", "tokenize", "detokenize", "dump", "bench", "inspect", "completion"):
+for name in ("run", "tokenize", "detokenize", "dump", "bench", "inspect", "make-tiny", "completion"):
     expect(b"Example" in quiet(name, "--help"), f"vetro {name} --help has no examples")
 
 bash = quiet("completion", "bash")
