@@ -4,6 +4,8 @@
 #include "frontends/gguf/EncodeBlocks.h"
 #include "runtime/abi/Dequantize.h"
 
+#include <cmath>
+
 namespace vetro::gguf {
 
 static void encodeF32(const float *x, uint8_t *b) { std::memcpy(b, x, sizeof(*x)); }

@@ -204,16 +204,17 @@ static void addTensors(gguf::Writer &writer, ArrayRef<Tensor> tensors, uint64_t 
 
 llvm::Error makeTiny(const TinyOptions &o, StringRef path,
                      llvm::function_ref<void(double)> progress) {
-  auto arch = findArchitecture(o.arch);
+  const Architecture *arch = findArchitecture(o.arch);
   if (!arch)
-    return arch.takeError();
+    return llvm::createStringError("unknown architecture " + gguf::escaped(o.arch) +
+                                   "; known: " + llvm::join(architectureNames(), ", "));
   auto shape = findShape(o.shape);
   if (!shape)
     return shape.takeError();
   auto type = gguf::fileTypeByName(o.type);
   if (!type)
     return type.takeError();
-  auto keys = makeKeys(o, **arch, **shape);
+  auto keys = makeKeys(o, *arch, **shape);
   if (!keys)
     return keys.takeError();
   auto tensors = makeTensors(o, **shape, **type, *keys);
@@ -233,7 +234,7 @@ llvm::Error makeTiny(const TinyOptions &o, StringRef path,
   writer.add<uint32_t>("general.file_type", (*type)->id);
   writer.add<uint32_t>("general.quantization_version", 2);
   keys->write(writer);
-  addTinyVocab(writer, (*arch)->example.tokenizer, (*shape)->nVocab);
+  addTinyVocab(writer, arch->example.tokenizer, (*shape)->nVocab);
   addTensors(writer, *tensors, o.seed, onValues);
   return writer.write(path);
 }

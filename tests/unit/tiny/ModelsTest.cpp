@@ -94,6 +94,14 @@ TEST_CASE("random models with all optional tensors run") {
   }
 }
 
+TEST_CASE("random mixtures of experts run") {
+  double d = distance({.arch = "llama",
+                       .type = "F16",
+                       .overrides = {"llama.expert_count=u32:4", "llama.expert_used_count=u32:2"}});
+  INFO(d);
+  CHECK(d <= bound("F16"));
+}
+
 TEST_CASE("random models of every architecture and file type run", "[.full]") {
   for (llvm::StringRef arch : architectureNames())
     for (llvm::StringRef type : gguf::fileTypeNames()) {

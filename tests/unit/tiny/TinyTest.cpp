@@ -89,7 +89,7 @@ TEST_CASE("shapes, layers and overrides decide the sizes") {
 }
 
 TEST_CASE("what cannot be made is refused") {
-  CHECK(refusal({.arch = "nobody"}).find("unknown model architecture 'nobody'") == 0);
+  CHECK(refusal({.arch = "nobody"}).find("unknown architecture \"nobody\"") == 0);
   CHECK(refusal({.arch = "llama", .type = "Q9"}).find("unknown file type \"Q9\"") == 0);
   CHECK(refusal({.arch = "llama", .shape = "9b"}).find("unknown shape \"9b\"") == 0);
   CHECK(refusal({.arch = "llama", .overrides = {"llama.attention.head_count=u32:3"}}).find("key") ==
