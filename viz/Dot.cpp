@@ -118,6 +118,21 @@ static void drawLayer(DotWriter &w, const Picture &p, int layer, const std::stri
   }
 }
 
+/// Where a layer does something else than another: "q, attn_ctx".
+static std::string differences(const Picture &p, int layer, int other) {
+  SmallVector<StringRef> lines, otherLines;
+  std::string a = p.body(layer), b = p.body(other);
+  StringRef(a).split(lines, '\n', -1, false);
+  StringRef(b).split(otherLines, '\n', -1, false);
+  if (lines.size() != otherLines.size())
+    return "its ops";
+  SmallVector<StringRef> names;
+  for (auto [i, node] : llvm::enumerate(p.nodesOf(layer)))
+    if (StringRef id = p.nodes()[node].id; lines[i] != otherLines[i])
+      names.push_back(ir::layerOf(id) < 0 ? id : id.drop_front(4).split('.').second);
+  return llvm::join(names, ", ");
+}
+
 static void drawKinds(DotWriter &w, const Picture &p) {
   auto kinds = layerKinds(p);
   drawOverview(w, p, runsOf(p, kinds));
@@ -126,6 +141,8 @@ static void drawKinds(DotWriter &w, const Picture &p) {
     if (layers.size() > 1)
       title += "  (×" + std::to_string(layers.size()) + ", drawn: blk." +
                std::to_string(layers.front()) + ")";
+    if (k > 0)
+      title += "  differs from A in " + differences(p, layers.front(), kinds[0].front());
     drawLayer(w, p, layers.front(), title, k, layers.size() > 1);
   }
 }

@@ -24,24 +24,26 @@ static constexpr Kind allKinds[] = {
     {"cache", "#FFF5C2", "#7A6500"},      {"attention", "#DFF3E4", "#1E7A3C"},
     {"activation", "#FBE3EE", "#A8256B"}, {"elementwise", "#DDF3F3", "#0F6F73"},
     {"quantize", "#ECECF4", "#50507A"},   {"shape", "#F6F6F6", "#7A7A7A"},
-    {"other", "#FFFFFF", "#444444"},
+    {"experts", "#E9F2D3", "#4F6B12"},    {"other", "#FFFFFF", "#444444"},
 };
 
 ArrayRef<Kind> kinds() { return allKinds; }
 
 const Kind &kindOf(Operation *op) {
-  unsigned i = llvm::StringSwitch<unsigned>(op->getName().stripDialect())
-                   .Cases({"gather_rows", "rope_table"}, 0)
-                   .Cases({"rms_norm", "rms_norm_mul", "rms_norm_mul_add", "head_norm"}, 1)
-                   .Cases({"matmul", "matmul_add", "qkv_matmul"}, 2)
-                   .Cases({"rope", "norm_rope"}, 3)
-                   .Cases({"kv_store", "kv_load", "norm_rope_store"}, 4)
-                   .Cases({"attention", "bmm", "softmax", "attn_mask"}, 5)
-                   .Cases({"unary", "glu"}, 6)
-                   .Cases({"add", "mul", "scale"}, 7)
-                   .Case("quantize", 8)
-                   .Cases({"reshape", "transpose", "slice", "broadcast", "concat"}, 9)
-                   .Default(10);
+  unsigned i =
+      llvm::StringSwitch<unsigned>(op->getName().stripDialect())
+          .Cases({"gather_rows", "rope_table"}, 0)
+          .Cases({"rms_norm", "layer_norm", "rms_norm_mul", "rms_norm_mul_add", "head_norm"}, 1)
+          .Cases({"matmul", "matmul_add", "qkv_matmul", "moe_matmul"}, 2)
+          .Cases({"rope", "norm_rope"}, 3)
+          .Cases({"kv_store", "kv_load", "norm_rope_store"}, 4)
+          .Cases({"attention", "bmm", "softmax", "attn_mask"}, 5)
+          .Cases({"unary", "glu"}, 6)
+          .Cases({"add", "mul", "div", "scale", "clamp", "reduce"}, 7)
+          .Case("quantize", 8)
+          .Cases({"reshape", "transpose", "slice", "broadcast", "concat"}, 9)
+          .Cases({"top_k", "take_along"}, 10)
+          .Default(11);
   bool ours = isa_and_nonnull<ir::VetroDialect>(op->getDialect());
   return allKinds[ours ? i : std::size(allKinds) - 1];
 }
@@ -49,10 +51,12 @@ const Kind &kindOf(Operation *op) {
 bool isShapeOp(Operation *op) { return kindOf(op).name == "shape"; }
 
 StringRef operandName(Operation *op, unsigned i) {
-  if (isa<ir::AddOp, ir::MulOp, ir::BmmOp, ir::ConcatOp>(op))
+  if (isa<ir::AddOp, ir::MulOp, ir::DivOp, ir::BmmOp, ir::ConcatOp>(op))
     return i == 0 ? "a" : "b";
   if (isa<ir::MatmulAddOp, ir::RMSNormMulAddOp>(op))
     return i == 0 ? "x" : i == 1 ? "w" : "residual";
+  if (isa<ir::TakeAlongOp, ir::MoeMatmulOp>(op))
+    return i == 0 ? "x" : i + 1 == op->getNumOperands() ? "idx" : "w";
   return "";
 }
 
@@ -142,6 +146,7 @@ static bool isPlain(StringRef key, Attribute value) {
       .Case("beta_fast", x == 32)
       .Case("beta_slow", x == 1)
       .Cases({"window", "n_ctx_orig"}, i && i.getInt() == 0)
+      .Cases({"groups", "groups_used"}, i && i.getInt() == 1)
       .Default(false);
 }
 

@@ -58,13 +58,20 @@ static llvm::Error writeDrawing(const GraphOptions &o, llvm::StringRef dot) {
                    << ", as the better layout was not ready in " << o.deadlineSec << " s\n";
     return llvm::Error::success();
   }
+  if (o.out == "-") {
+    llvm::outs() << dot;
+    return llvm::Error::success();
+  }
   std::error_code error;
   llvm::raw_fd_ostream file(o.out, error);
-  if (!error)
+  if (!error) {
     file << dot;
-  file.close();
-  if (error || (error = file.error()))
-    return llvm::createStringError(error, "%s: cannot be written", o.out.c_str());
+    file.close();
+    error = file.error();
+    file.clear_error();
+  }
+  if (error)
+    return llvm::createStringError(o.out + ": cannot be written: " + error.message());
   return llvm::Error::success();
 }
 
