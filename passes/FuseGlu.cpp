@@ -23,8 +23,7 @@ struct FuseGluPass : impl::FuseGluBase<FuseGluPass> {
       return sites.refused(mul, "gate or up is no matmul, or is read elsewhere too");
     if (gate.getX() != up.getX())
       return sites.refused(mul, "gate and up read different inputs");
-    if (activationFor(ir::storageFormat(gate.getW())) !=
-        activationFor(ir::storageFormat(up.getW())))
+    if (!shareActivation(ir::storageFormat(gate.getW()), ir::storageFormat(up.getW())))
       return sites.refused(mul, "the weights want different activation formats");
     OpBuilder b(mul);
     auto fused = ir::GluOp::create(b, ir::fusedNameLoc(ir::nameOf(mul), {gate, up, act, mul}),

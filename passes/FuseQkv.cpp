@@ -18,9 +18,8 @@ struct FuseQkvPass : impl::FuseQkvBase<FuseQkvPass> {
     ir::MatmulOp q = group[0], k = group[1], v = group[2];
     if (!sites.enabled(q))
       return;
-    StringRef activation = activationFor(ir::storageFormat(q.getW()));
     for (ir::MatmulOp m : {k, v})
-      if (activationFor(ir::storageFormat(m.getW())) != activation)
+      if (!shareActivation(ir::storageFormat(q.getW()), ir::storageFormat(m.getW())))
         return sites.refused(q, "the weights want different activation formats");
     OpBuilder b(q);
     for (ir::MatmulOp m : {k, v})

@@ -3,26 +3,33 @@
 
 namespace vetro {
 
+#define VT_FLOAT(F) {F, "f32", "rows16", "vt_matmul_" F}
+#define VT_INT8(F)                                                                                 \
+  {F, "a8", "rows16", "vt_matmul_" F}, { F, "a8x2", "rows16", "vt_matmul_" F }
 static constexpr KernelChoice table[] = {
-    {"f32", "f32", "rows16", "vt_matmul_f32"},   {"f16", "f32", "rows16", "vt_matmul_f16"},
-    {"bf16", "f32", "rows16", "vt_matmul_bf16"}, {"q8_0", "a8", "rows16", "vt_matmul_q8_0"},
-    {"q4_0", "a8", "rows16", "vt_matmul_q4_0"},  {"q4_1", "a8", "rows16", "vt_matmul_q4_1"},
-    {"q5_0", "a8", "rows16", "vt_matmul_q5_0"},  {"q5_1", "a8", "rows16", "vt_matmul_q5_1"},
-    {"q2_K", "a8", "rows16", "vt_matmul_q2_K"},  {"q3_K", "a8", "rows16", "vt_matmul_q3_K"},
-    {"q4_K", "a8", "rows16", "vt_matmul_q4_K"},  {"q5_K", "a8", "rows16", "vt_matmul_q5_K"},
-    {"q6_K", "a8", "rows16", "vt_matmul_q6_K"},  {"iq4_nl", "a8", "rows16", "vt_matmul_iq4_nl"},
+    VT_FLOAT("f32"), VT_FLOAT("f16"), VT_FLOAT("bf16"), VT_INT8("q8_0"),   VT_INT8("q4_0"),
+    VT_INT8("q4_1"), VT_INT8("q5_0"), VT_INT8("q5_1"),  VT_INT8("q2_K"),   VT_INT8("q3_K"),
+    VT_INT8("q4_K"), VT_INT8("q5_K"), VT_INT8("q6_K"),  VT_INT8("iq4_nl"),
 };
+#undef VT_FLOAT
+#undef VT_INT8
 
-const KernelChoice *kernelFor(llvm::StringRef format) {
-  for (const KernelChoice &choice : table)
-    if (choice.format == format)
-      return &choice;
-  return nullptr;
+llvm::ArrayRef<KernelChoice> kernelsFor(llvm::StringRef format) {
+  llvm::ArrayRef<KernelChoice> rest = table;
+  rest = rest.drop_until([&](const KernelChoice &c) { return c.format == format; });
+  return rest.take_while([&](const KernelChoice &c) { return c.format == format; });
 }
 
-llvm::StringRef activationFor(llvm::StringRef format) {
-  const KernelChoice *choice = kernelFor(format);
-  return choice ? choice->activation : "";
+static constexpr ActivationRule rules[] = {
+    {"^logits$", "a8x2", "an error here is an error of the answer"},
+    {"\\.[qkv]$", "a8x2", "an error here moves attention"},
+};
+
+llvm::ArrayRef<ActivationRule> activationRules() { return rules; }
+
+bool shareActivation(llvm::StringRef a, llvm::StringRef b) {
+  llvm::ArrayRef<KernelChoice> ofA = kernelsFor(a), ofB = kernelsFor(b);
+  return !ofA.empty() && !ofB.empty() && ofA[0].activation == ofB[0].activation;
 }
 
 } // namespace vetro

@@ -14,6 +14,8 @@ namespace vetro {
 struct PipelineOptions {
   /// "fuse-qkv" or "fuse-qkv@blk.3": a pass that is off everywhere, or at one site.
   std::vector<std::string> disable;
+  /// "REGEX=a8x2": activation formats of the matmuls whose names match (select-kernels).
+  std::vector<std::string> activations;
   bool explain = false;
 };
 

@@ -6,13 +6,14 @@ include "mlir/Pass/PassBase.td"
 
 // Every pass can be switched off at a site and can say why it fired and why it did not.
 class Vetro_Pass<string flag> : Pass<"vetro-" # flag, "::mlir::ModuleOp"> {
-  let options = [
+  list<Option> baseOptions = [
     ListOption<"disable", "disable", "std::string",
       "names of values (or prefixes of names that end before a dot, such as blk.3) at which this "
       "pass does nothing">,
     Option<"explain", "explain", "bool", "false",
       "emit a remark at each site: what was done, or why not">,
   ];
+  let options = baseOptions;
 }
 
 def FuseRMSNorm : Vetro_Pass<"fuse-rms-norm"> {
@@ -63,10 +64,17 @@ def FuseHead : Vetro_Pass<"fuse-head"> {
 def SelectKernels : Vetro_Pass<"select-kernels"> {
   let summary = "gives each matmul its kernel, each weight its layout, each activation its format";
   let description = [{
-    Approximating where a weight is quantised: its activation is rounded to the int8 record `a8`
-    (a relative error of at most 1/254 of the largest of 32 values). One record serves all readers
-    of a value; a norm, a gated unit or the head's norm writes it directly.
+    Approximating where a weight is quantised: its activation is rounded to int8 records, `a8` (an
+    error of at most 1/254 of the largest of 32 values) or `a8x2` (1/64516). They serve all readers
+    of a value that want this format; a norm, a gated unit or the head's norm writes them directly.
+    Where the error shows most, in the head and in attention's inputs, the rules of
+    `passes/KernelTable.cpp` take `a8x2`; switched off at a site, they take the cheapest.
   }];
+  let options = baseOptions # [
+    ListOption<"activations", "activations", "std::string",
+      "REGEX=FORMAT: the activation format (f32, a8, a8x2) of the matmuls whose name the expression "
+      "finds; the first that matches counts">,
+  ];
 }
 
 def PlanMemory : Vetro_Pass<"plan-memory"> {
@@ -74,7 +82,8 @@ def PlanMemory : Vetro_Pass<"plan-memory"> {
   let description = [{
     Linear scan in program order: a buffer is free again after the last step that reads it.
     Sets `vetro.buffers` (one number for each result) and the module's `vetro.num_buffers`.
-    Reshapes share the buffer of what they reshape.
+    Reshapes share the buffer of what they reshape. Switched off at a site, the value there has a
+    buffer that nothing else uses.
   }];
 }
 
@@ -82,6 +91,7 @@ def Schedule : Vetro_Pass<"schedule"> {
   let summary = "marks the steps after which threads must wait for each other";
   let description = [{
     Sets `vetro.barrier` on the last step of each group of steps that do not depend on one another.
+    Switched off at a site, the step there ends its group.
   }];
 }
 

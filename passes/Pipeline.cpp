@@ -11,14 +11,16 @@ namespace {
 /// One pass of the pipeline: its flag, and how to make it with its sites switched off.
 struct Entry {
   StringRef flag;
-  std::unique_ptr<Pass> (*create)(ArrayRef<std::string> disable, bool explain);
+  std::unique_ptr<Pass> (*create)(ArrayRef<std::string> disable, const PipelineOptions &options);
 };
 
 template <typename OptionsT, std::unique_ptr<Pass> (*make)(OptionsT)>
-std::unique_ptr<Pass> create(ArrayRef<std::string> disable, bool explain) {
+std::unique_ptr<Pass> create(ArrayRef<std::string> disable, const PipelineOptions &from) {
   OptionsT options;
   options.disable.assign(disable.begin(), disable.end());
-  options.explain = explain;
+  options.explain = from.explain;
+  if constexpr (requires { options.activations; })
+    options.activations.assign(from.activations.begin(), from.activations.end());
   return make(std::move(options));
 }
 
@@ -32,7 +34,7 @@ constexpr Entry entries[] = {
 };
 #undef VT_PASS
 
-/// Passes that the plan needs; only the others can be switched off.
+/// Passes that the plan needs: they can be switched off at a site, not as a whole.
 bool isNeeded(StringRef flag) {
   return flag == "select-kernels" || flag == "plan-memory" || flag == "schedule";
 }
@@ -51,9 +53,10 @@ llvm::Error addPipeline(PassManager &manager, const PipelineOptions &options) {
       return llvm::createStringError("--disable: no pass is called '%s'; known: %s",
                                      item.split('@').first.str().c_str(),
                                      llvm::join(passNames(), ", ").c_str());
-    else if (isNeeded(item.split('@').first))
-      return llvm::createStringError("--disable: nothing runs without the pass '%s'",
-                                     item.split('@').first.str().c_str());
+    else if (!item.contains('@') && isNeeded(item))
+      return llvm::createStringError("--disable: nothing runs without the pass '%s'; at a site it "
+                                     "can be switched off: %s@blk.3",
+                                     item.str().c_str(), item.str().c_str());
   for (const Entry &entry : entries) {
     std::vector<std::string> sites;
     bool off = false;
@@ -63,7 +66,7 @@ llvm::Error addPipeline(PassManager &manager, const PipelineOptions &options) {
         site.empty() ? void(off = true) : sites.push_back(site.str());
     }
     if (!off)
-      manager.addPass(entry.create(sites, options.explain));
+      manager.addPass(entry.create(sites, options));
   }
   return llvm::Error::success();
 }

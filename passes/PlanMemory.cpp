@@ -15,6 +15,7 @@ namespace {
 struct Buffer {
   ir::Extent extent;
   bool free = false;
+  bool shared = true; ///< others may have it after its value
 };
 
 struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
@@ -25,10 +26,10 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
   }
 
   /// The smallest free buffer of this kind that holds `need`, else the largest, grown; else new.
-  unsigned take(const ir::Extent &need) {
+  unsigned take(const ir::Extent &need, bool shared) {
     int best = -1;
     for (auto [i, buffer] : llvm::enumerate(buffers)) {
-      if (!buffer.free || !sameKind(buffer.extent, need))
+      if (!shared || !buffer.free || !sameKind(buffer.extent, need))
         continue;
       uint64_t old = best < 0 ? 0 : buffers[best].extent.scale, now = buffer.extent.scale;
       bool fits = now >= need.scale;
@@ -40,39 +41,59 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
       buffers.push_back({need});
     }
     buffers[best].free = false;
+    buffers[best].shared = shared;
     buffers[best].extent.scale = std::max(buffers[best].extent.scale, need.scale);
     return best;
   }
 
-  void plan(func::FuncOp func) {
-    // The last step that reads each value's memory.
+  /// The last step that reads each value's memory.
+  static llvm::DenseMap<Value, Operation *> lastReads(func::FuncOp func) {
     llvm::DenseMap<Value, Operation *> lastRead;
     for (Operation &op : func.front())
       if (!isa<ir::ReshapeOp>(op))
         for (Value v : op.getOperands())
           lastRead[ir::storageOf(v)] = &op;
+    return lastRead;
+  }
+
+  void release(unsigned buffer) { buffers[buffer].free = buffers[buffer].shared; }
+
+  void explainBuffer(Operation *op, unsigned number, size_t before, const Sites &sites) {
+    if (number < before)
+      return sites.fired(op, "buffer " + Twine(number) + ", free again");
+    sites.refused(op, "no free buffer of its kind: buffer " + Twine(number) + " is new");
+  }
+
+  void plan(func::FuncOp func, const Sites &sites) {
+    llvm::DenseMap<Value, Operation *> lastRead = lastReads(func);
     llvm::DenseMap<Value, unsigned> bufferOf;
     Builder b(func.getContext());
     for (Operation &op : func.front()) {
       if (!ir::isStep(&op))
         continue;
       SmallVector<int64_t> numbers;
-      for (Value v : op.getResults())
-        numbers.push_back(bufferOf[v] = take(ir::byteCount(v)));
+      bool shared = op.getNumResults() == 0 || sites.enabled(&op);
+      for (Value v : op.getResults()) {
+        size_t before = buffers.size();
+        numbers.push_back(bufferOf[v] = take(ir::byteCount(v), shared));
+        if (shared)
+          explainBuffer(&op, bufferOf[v], before, sites);
+      }
       op.setAttr("vetro.buffers", b.getDenseI64ArrayAttr(numbers));
       for (Value v : op.getOperands())
         if (Value s = ir::storageOf(v); bufferOf.count(s) && lastRead.lookup(s) == &op)
-          buffers[bufferOf[s]].free = true;
+          release(bufferOf[s]);
       for (Value v : op.getResults())
         if (!lastRead.count(v))
-          buffers[bufferOf[v]].free = true;
+          release(bufferOf[v]);
     }
   }
 
   void runOnOperation() override {
     buffers.clear();
+    Sites sites("plan-memory", disable, explain);
     for (auto func : getOperation().getOps<func::FuncOp>())
-      plan(func);
+      plan(func, sites);
     Builder b(&getContext());
     getOperation()->setAttr("vetro.num_buffers", b.getI64IntegerAttr(buffers.size()));
   }

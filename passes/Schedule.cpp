@@ -37,39 +37,58 @@ template <typename T> bool overlap(ArrayRef<T> a, ArrayRef<T> b) {
   return llvm::any_of(a, [&](T x) { return llvm::is_contained(b, x); });
 }
 
-/// Whether `next` must not start before all threads have finished the steps of `group`.
-bool conflicts(const Access &group, const Access &next) {
-  return overlap<int64_t>(group.writes, next.reads) || overlap<int64_t>(group.reads, next.writes) ||
-         overlap<int64_t>(group.writes, next.writes) ||
-         overlap<StringRef>(group.stateWrites, next.stateReads) ||
-         overlap<StringRef>(group.stateReads, next.stateWrites);
+/// Why `next` must not start before all threads have finished the steps of `group`; empty: it may.
+StringRef conflict(const Access &group, const Access &next) {
+  if (overlap<int64_t>(group.writes, next.reads) ||
+      overlap<StringRef>(group.stateWrites, next.stateReads))
+    return "reads what was written before";
+  if (overlap<int64_t>(group.reads, next.writes) ||
+      overlap<StringRef>(group.stateReads, next.stateWrites))
+    return "writes where others may still read";
+  return overlap<int64_t>(group.writes, next.writes) ? "writes where others write" : "";
 }
 
 struct SchedulePass : impl::ScheduleBase<SchedulePass> {
   using ScheduleBase::ScheduleBase;
 
-  void runOnOperation() override {
-    Builder b(&getContext());
-    for (auto func : getOperation().getOps<func::FuncOp>()) {
-      Access group;
-      Operation *last = nullptr;
-      for (Operation &op : func.front()) {
-        if (!ir::isStep(&op))
-          continue;
-        Access next = accessOf(&op);
-        if (last && conflicts(group, next)) {
-          last->setAttr("vetro.barrier", b.getUnitAttr());
+  /// Ends the group of steps with `last`, because the next step `why`.
+  static void endGroup(Operation *last, const Sites &sites, const Twine &why) {
+    last->setAttr("vetro.barrier", UnitAttr::get(last->getContext()));
+    sites.fired(last, "barrier, " + why);
+  }
+
+  void schedule(func::FuncOp func, const Sites &sites) {
+    Access group;
+    Operation *last = nullptr;
+    for (Operation &op : func.front()) {
+      if (!ir::isStep(&op))
+        continue;
+      Access next = accessOf(&op);
+      if (last) {
+        StringRef why = conflict(group, next);
+        if (!why.empty())
+          endGroup(last, sites, "'" + ir::nameOf(&op) + "' " + why);
+        else if (sites.enabled(last))
+          sites.refused(last, "'" + ir::nameOf(&op) + "' depends on nothing of its group");
+        else
+          endGroup(last, sites, "asked for");
+        if (last->hasAttr("vetro.barrier"))
           group = {};
-        }
-        llvm::append_range(group.reads, next.reads);
-        llvm::append_range(group.writes, next.writes);
-        llvm::append_range(group.stateReads, next.stateReads);
-        llvm::append_range(group.stateWrites, next.stateWrites);
-        last = &op;
       }
-      if (last)
-        last->setAttr("vetro.barrier", b.getUnitAttr());
+      llvm::append_range(group.reads, next.reads);
+      llvm::append_range(group.writes, next.writes);
+      llvm::append_range(group.stateReads, next.stateReads);
+      llvm::append_range(group.stateWrites, next.stateWrites);
+      last = &op;
     }
+    if (last)
+      endGroup(last, sites, "the last step");
+  }
+
+  void runOnOperation() override {
+    Sites sites("schedule", disable, explain);
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      schedule(func, sites);
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 #include "passes/Passes.h"
 #include "passes/Site.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 
@@ -23,6 +24,82 @@ SmallVector<Value> weightsOf(Operation *op) {
       .Default([](Operation *) { return SmallVector<Value>(); });
 }
 
+/// Which of the table's choices an op takes: what the user asks for, else what the table's rules
+/// say, else the cheapest.
+class Chooser {
+public:
+  Chooser(const Sites &sites) : sites(sites) {}
+
+  /// Adds "REGEX=FORMAT". Error: what is wrong with it.
+  llvm::Error add(StringRef item) {
+    auto [regex, activation] = item.rsplit('=');
+    std::string why;
+    bool known = llvm::any_of(activationTable,
+                              [&](const ActivationFormat &f) { return activation == f.name; });
+    if (regex.empty() || !known || !llvm::Regex(regex).isValid(why))
+      return llvm::createStringError(
+          "activation '%s': expected REGEX=FORMAT, FORMAT one of f32, a8, a8x2%s%s",
+          item.str().c_str(), why.empty() ? "" : "; the expression is wrong: ", why.c_str());
+    asked.push_back({regex, activation, "it is asked for"});
+    return llvm::Error::success();
+  }
+
+  /// The rule that decides at an op, or null. A rule says nothing where no kernel reads its format.
+  const ActivationRule *ruleFor(Operation *op) const {
+    auto decides = [&](const ActivationRule &rule) {
+      return llvm::Regex(rule.name).match(ir::nameOf(op)) && choice(op, rule.activation);
+    };
+    for (const ActivationRule &rule : asked)
+      if (decides(rule))
+        return &rule;
+    for (const ActivationRule &rule : activationRules())
+      if (decides(rule) && sites.enabled(op))
+        return &rule;
+    return nullptr;
+  }
+
+  /// The activation format of an op that multiplies; empty where no kernel reads its weight.
+  StringRef activationOf(Operation *op) const {
+    if (const ActivationRule *rule = ruleFor(op))
+      return rule->activation;
+    ArrayRef<KernelChoice> choices = kernelsFor(ir::storageFormat(weightsOf(op)[0]));
+    return choices.empty() ? "" : choices[0].activation;
+  }
+
+  /// Why the op's other choices were not taken.
+  std::string rejected(Operation *op) const {
+    std::string text;
+    const ActivationRule *rule = ruleFor(op);
+    StringRef taken = activationOf(op);
+    for (const KernelChoice &other : kernelsFor(ir::storageFormat(weightsOf(op)[0])))
+      if (other.activation != taken)
+        text +=
+            ("; not on " + other.activation + ": " + (rule ? rule->why : "it costs more")).str();
+    return text;
+  }
+
+  /// The rules that were asked for and decide at none of these ops.
+  SmallVector<StringRef> idle(ArrayRef<Operation *> ops) const {
+    SmallVector<StringRef> names;
+    for (const ActivationRule &rule : asked)
+      if (llvm::none_of(ops, [&](Operation *op) { return ruleFor(op) == &rule; }))
+        names.push_back(rule.name);
+    return names;
+  }
+
+  /// The table's choice for weight w (null: the op's first weight) with this activation, or null.
+  static const KernelChoice *choice(Operation *op, StringRef activation, Value w = {}) {
+    for (const KernelChoice &c : kernelsFor(ir::storageFormat(w ? w : weightsOf(op)[0])))
+      if (c.activation == activation)
+        return &c;
+    return nullptr;
+  }
+
+private:
+  const Sites &sites;
+  std::vector<ActivationRule> asked;
+};
+
 struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   using SelectKernelsBase::SelectKernelsBase;
 
@@ -36,22 +113,22 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
         reader.getResult().setType(cast<RankedTensorType>(symbol.getType()));
   }
 
-  static bool wantsRecord(Operation *op, Value x) {
-    SmallVector<Value> weights = weightsOf(op);
-    return !weights.empty() && op->getOperand(0) == x && llvm::count(op->getOperands(), x) == 1 &&
-           activationFor(ir::storageFormat(weights[0])) == "a8";
+  /// Whether op multiplies x, which nothing else of it reads, in this format.
+  bool reads(Operation *op, Value x, StringRef activation) const {
+    return !weightsOf(op).empty() && op->getOperand(0) == x &&
+           llvm::count(op->getOperands(), x) == 1 && chooser->activationOf(op) == activation;
   }
 
-  /// x as the int8 record: written by its producer where nobody reads it as f32.
-  Value recordOf(Value x) {
-    if (ir::storageFormat(x) == "a8")
+  /// x as int8 records: written by its producer where nobody reads it in another format.
+  Value recordsOf(Value x, StringRef activation) {
+    if (ir::storageFormat(x) == activation)
       return x;
-    if (Value known = records.lookup(x))
+    if (Value known = records.lookup({x, activation}))
       return known;
-    RankedTensorType type = ir::withStorage(ir::shapeOf(x), "a8");
+    RankedTensorType type = ir::withStorage(ir::shapeOf(x), activation);
     Operation *producer = x.getDefiningOp();
     bool direct = isa_and_nonnull<ir::RMSNormMulOp, ir::HeadNormOp, ir::GluOp>(producer) &&
-                  llvm::all_of(x.getUsers(), [&](Operation *u) { return wantsRecord(u, x); });
+                  llvm::all_of(x.getUsers(), [&](Operation *u) { return reads(u, x, activation); });
     if (direct) {
       x.setType(type);
       return x;
@@ -59,30 +136,48 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
     OpBuilder b(x.getContext());
     b.setInsertionPointAfterValue(x);
     auto quantize = ir::QuantizeOp::create(b, UnknownLoc::get(x.getContext()), type, x);
-    return records[x] = quantize;
+    return records[{x, activation}] = quantize;
   }
 
   LogicalResult select(Operation *op, const Sites &sites) {
     SmallVector<Attribute> kernels;
     Builder b(op->getContext());
+    StringRef activation = chooser->activationOf(op);
     for (Value w : weightsOf(op)) {
-      const KernelChoice *choice = kernelFor(ir::storageFormat(w));
+      const KernelChoice *choice = Chooser::choice(op, activation, w);
       if (!choice)
         return op->emitError("no kernel multiplies with a weight stored as '")
                << ir::storageFormat(w) << "'";
       if (auto get = w.getDefiningOp<ir::GetWeightOp>())
         setLayout(get, choice->layout);
-      if (choice->activation == "a8")
-        op->setOperand(0, recordOf(op->getOperand(0)));
       kernels.push_back(b.getStringAttr(choice->kernel));
     }
+    if (ir::recordsOf(activation))
+      op->setOperand(0, recordsOf(op->getOperand(0), activation));
     op->setAttr("vetro.kernels", b.getArrayAttr(kernels));
-    sites.fired(op, "kernel " + cast<StringAttr>(kernels[0]).getValue());
+    sites.fired(op, "kernel " + cast<StringAttr>(kernels[0]).getValue() + " on " + activation +
+                        chooser->rejected(op));
+    return success();
+  }
+
+  LogicalResult selectAll(ArrayRef<Operation *> ops, const Sites &sites) {
+    for (StringRef item : activations)
+      if (llvm::Error error = chooser->add(item))
+        return getOperation().emitError(llvm::toString(std::move(error)));
+    for (StringRef name : chooser->idle(ops))
+      return getOperation().emitError("activation '")
+             << name
+             << "': no quantised matmul has a name that this finds (or an earlier one does)";
+    for (Operation *op : ops)
+      if (failed(select(op, sites)))
+        return failure();
     return success();
   }
 
   void runOnOperation() override {
-    Sites sites("select-kernels", disable, explain);
+    Sites sites("select-kernels", disable, explain), quiet("select-kernels", disable, false);
+    Chooser choices(quiet);
+    chooser = &choices;
     SymbolTable table(getOperation());
     symbols = &table;
     gets = collect<ir::GetWeightOp>(getOperation());
@@ -92,18 +187,18 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
       if (!weightsOf(op).empty())
         ops.push_back(op);
     });
-    for (Operation *op : ops)
-      if (failed(select(op, sites)))
-        return signalPassFailure();
+    if (failed(selectAll(ops, sites)))
+      return signalPassFailure();
     for (ir::GatherRowsOp gather : collect<ir::GatherRowsOp>(getOperation()))
       if (auto get = gather.getTable().getDefiningOp<ir::GetWeightOp>())
-        if (const KernelChoice *choice = kernelFor(ir::storageFormat(get.getResult())))
-          setLayout(get, choice->layout);
+        if (auto known = kernelsFor(ir::storageFormat(get.getResult())); !known.empty())
+          setLayout(get, known[0].layout);
   }
 
+  Chooser *chooser = nullptr;
   SymbolTable *symbols = nullptr;
   SmallVector<ir::GetWeightOp> gets;
-  llvm::DenseMap<Value, Value> records;
+  llvm::DenseMap<std::pair<Value, StringRef>, Value> records;
 };
 } // namespace
 } // namespace vetro

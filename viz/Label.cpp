@@ -89,7 +89,7 @@ std::string typeText(Value v) {
   if (!type)
     return "";
   std::string storage = ir::storageFormat(v).str();
-  if (storage == "a8")
+  if (ir::recordsOf(storage))
     storage = "int8 record";
   else if (!type.getElementType().isF32())
     storage = llvm::formatv("{0}", type.getElementType());

@@ -1,4 +1,5 @@
 // Registers the dialect's types, attributes and ops.
+#include "compiler/ir/Shapes.h"
 #include "compiler/ir/Vetro.h"
 #include "runtime/abi/Format.h"
 
@@ -54,7 +55,7 @@ void StorageAttr::print(AsmPrinter &printer) const {
 
 LogicalResult StorageAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                   StringRef format, StringRef layout) {
-  bool known = format == "a8" || llvm::any_of(vetro::formatTable, [&](const auto &info) {
+  bool known = recordsOf(format) || llvm::any_of(vetro::formatTable, [&](const auto &info) {
                  return format == info.name;
                });
   if (!known)

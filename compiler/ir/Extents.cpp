@@ -76,9 +76,9 @@ Extent elementCount(Value v) {
 
 Extent byteCount(Value v) {
   Extent e = elementCount(v);
-  if (storageFormat(v) == "a8") {
+  if (uint32_t records = recordsOf(v)) {
     uint64_t k = shapeOf(v).getShape().back();
-    e.scale = e.scale / k * a8Stride(k);
+    e.scale = e.scale / k * records * a8Stride(k);
   } else {
     e.scale *= sizeof(float);
   }

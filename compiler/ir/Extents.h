@@ -19,7 +19,7 @@ Extent elementCount(mlir::Value v);
 /// Times the length of that axis.
 void multiply(Extent &e, Axis axis);
 
-/// Bytes of v in memory: 4 per element, or the records of runtime/abi/Kernel.h for a8.
+/// Bytes of v in memory: 4 per element, or the records of runtime/abi/Kernel.h.
 Extent byteCount(mlir::Value v);
 
 /// Whether the op is work at run time; weights, state handles and reshapes are not.

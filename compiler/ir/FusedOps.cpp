@@ -19,9 +19,9 @@ public:
   }
   Location unnamed() { return UnknownLoc::get(b.getContext()); }
 
-  /// The value as the op's result wants it: as it is, or as the a8 record.
+  /// The value as the op's result wants it: as it is, or as int8 records.
   Value finish(Value v, unsigned result = 0) {
-    if (storageFormat(op->getResult(result)) != "a8")
+    if (!recordsOf(op->getResult(result)))
       return v;
     return QuantizeOp::create(b, unnamed(), op->getResult(result).getType(), v);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ir/Vetro.h"
+#include "runtime/abi/Kernel.h"
 
 namespace vetro::ir {
 
@@ -41,6 +42,16 @@ inline llvm::StringRef storageFormat(mlir::Type type) {
   return tensor.getElementType().isInteger(32) ? "i32" : "f32";
 }
 inline llvm::StringRef storageFormat(mlir::Value v) { return storageFormat(v.getType()); }
+
+/// How many int8 records a row of this activation format is (runtime/abi/Kernel.h): 0 for floats
+/// and for formats of weights.
+inline uint32_t recordsOf(llvm::StringRef format) {
+  for (const ActivationFormat &known : activationTable)
+    if (format == known.name)
+      return known.records;
+  return 0;
+}
+inline uint32_t recordsOf(mlir::Value v) { return recordsOf(storageFormat(v)); }
 
 /// The same tensor type under another encoding; no encoding for an empty format.
 inline mlir::RankedTensorType withStorage(mlir::RankedTensorType t, llvm::StringRef format,

@@ -205,7 +205,7 @@ LogicalResult QuantizeOp::verify() {
   RankedTensorType x = shapeOf(getX());
   if (x.getRank() < 2 || x.getShape().back() % 32 != 0)
     return emitOpError("x must be [..., K] with K a multiple of 32, found ") << x;
-  if (storageFormat(getResult()) != "a8")
-    return emitOpError("result must have the encoding #vetro.q<a8>");
+  if (!recordsOf(getResult()))
+    return emitOpError("result must have the encoding #vetro.q<a8> or #vetro.q<a8x2>");
   return verifySameShape(*this, getX(), getResult());
 }

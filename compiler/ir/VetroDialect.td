@@ -33,7 +33,7 @@ def Vetro_StorageAttr : Vetro_Attr<"Storage", "q"> {
   let summary = "how the numbers of a tensor are stored";
   let description = [{
     Encoding of a tensor type: the storage `format` (`q4_1`, `q6_K`, `f16`, ... as in
-    runtime/abi/Format.def, or `a8`: the int8 activation record of runtime/abi/Kernel.h) and, once
+    runtime/abi/Format.def, or `a8` and `a8x2`: the int8 records of activations, runtime/abi/Kernel.h) and, once
     a kernel is selected, the `layout` in memory (`rows16`: tiles of 16 interleaved rows; empty:
     as in the file). The element type stays the mathematical one, f32.
 

@@ -20,7 +20,7 @@ class Vetro_FusedOpBase<string mnemonic, list<Trait> traits = []> : Vetro_Op<mne
 def Vetro_RMSNormMulOp : Vetro_FusedOpBase<"rms_norm_mul", [Pure]> {
   let summary = "normalise and weigh";
   let description = [{
-    `y = rms_norm(x) * w`. x `[..., D]`, w `[D]`, result as x, as f32 or as the a8 record.
+    `y = rms_norm(x) * w`. x `[..., D]`, w `[D]`, result as x, as f32 or as int8 records.
     Inside: the weighted norm. Replaces rms_norm, mul (and quantize).
 
     ```mlir
@@ -50,7 +50,7 @@ def Vetro_HeadNormOp : Vetro_FusedOpBase<"head_norm", [Pure]> {
   let summary = "the final norm, on the rows that are wanted";
   let description = [{
     `y[i] = rms_norm(x[rows[i]]) * w`. x `[T, D]`, rows `[n]`, w `[D]`, result `[n, D]`, as f32 or
-    as the a8 record. Inside: the weighted norm.
+    as int8 records. Inside: the weighted norm.
 
     ```mlir
     %y = vetro.head_norm %x, %rows, %w {eps = 1.0e-5 : f32, names = ["final_norm"]} : (tensor<?x32xf32>, tensor<?xi32>, tensor<32xf32>) -> tensor<?x32xf32>
@@ -95,7 +95,7 @@ def Vetro_GluOp : Vetro_FusedOpBase<"glu", [Pure]> {
   let summary = "gated linear unit";
   let description = [{
     `y = f(x @ w_gate.T) * (x @ w_up.T)`, f = `kind` as in vetro.unary. x `[T, K]`, weights
-    `[F, K]`, result `[T, F]`, as f32 or as the a8 record. Inside: gate, up, activation, product.
+    `[F, K]`, result `[T, F]`, as f32 or as int8 records. Inside: gate, up, activation, product.
     Source: Shazeer 2020, "GLU Variants Improve Transformer".
 
     ```mlir
@@ -173,7 +173,7 @@ def Vetro_AttentionOp : Vetro_FusedOpBase<"attention", [MemoryEffects<[MemRead]>
   let description = [{
     `ctx = softmax(softcap(scale * q k^T) + mask) v` per head, KV head h / (H / H'). q `[T, H, d]`,
     states of H' heads, positions and sequences `[T]`, cells and their positions and sequences
-    `[C]`, result `[T, H * d]`, as f32 or as the a8 record.
+    `[C]`, result `[T, H * d]`, as f32 or as int8 records.
     Inside: keys, values, scores (after scale and soft-cap, before the mask), probabilities, context.
     Source: Vaswani et al. 2017, eq. 1; Ainslie et al. 2023 (grouped queries).
 

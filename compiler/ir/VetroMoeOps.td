@@ -63,7 +63,7 @@ def Vetro_MoeMatmulOp : Vetro_PureOp<"moe_matmul"> {
   let description = [{
     `y[t, j, n] = sum_k x[t, j', k] * w[idx[t, j], n, k]`, `j' = 0` where x has one row a token,
     else `j`. x `[T, 1 or J, K]`, w `[E, N, K]` in any storage format, idx `[T, J]`, result
-    `[T, J, N]`. x may be the int8 record `#vetro.q<a8>`, as in vetro.matmul. Refused: `K` that
+    `[T, J, N]`. x may be int8 records, as in vetro.matmul. Refused: `K` that
     differs; other ranks; a number of rows per token that is neither 1 nor J.
     Source: Jiang et al. 2024, "Mixtral of Experts", section 2.1.
 

@@ -111,8 +111,8 @@ def Vetro_MatmulOp : Vetro_PureOp<"matmul"> {
   let summary = "product with a weight matrix";
   let description = [{
     `y[t, n] = sum_k x[t, k] * w[n, k]`, that is `x @ w.T`. x `[T, K]`, w `[N, K]` in any storage
-    format, result `[T, N]`. x may be the int8 record `#vetro.q<a8>`: then each 32-block is an
-    exact integer dot product times both scales. Refused: `K` that differs; other ranks.
+    format, result `[T, N]`. x may be int8 records (`#vetro.q<a8>`, `#vetro.q<a8x2>`): then each
+    32-block is an exact integer dot product times both scales. Refused: `K` that differs; other ranks.
 
     ```mlir
     %y = vetro.matmul %x, %w : (tensor<?x64xf32>, tensor<32x64xf32, #vetro.q<q8_0>>) -> tensor<?x32xf32>
@@ -348,11 +348,12 @@ def Vetro_ConcatOp : Vetro_PureOp<"concat"> {
 }
 
 def Vetro_QuantizeOp : Vetro_PureOp<"quantize"> {
-  let summary = "the int8 record of an activation";
+  let summary = "the int8 records of an activation";
   let description = [{
     Per 32 values of the last axis: `d = max|x| / 127`, `q = round-half-even(x / d)`, both kept
     (runtime/abi/Kernel.h, "a8"). x `[..., K]`, `K` a multiple of 32; the result has the encoding
-    `#vetro.q<a8>` and stands for `q * d`. Made by select-kernels, never by a frontend.
+    `#vetro.q<a8>` and stands for `q * d`; or `#vetro.q<a8x2>`: a second such record of what the
+    first leaves, `x - q * d`, is added. Made by select-kernels, never by a frontend.
 
     ```mlir
     %y = vetro.quantize %x : (tensor<?x64xf32>) -> tensor<?x64xf32, #vetro.q<a8>>

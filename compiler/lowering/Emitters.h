@@ -40,6 +40,12 @@ llvm::SmallVector<mlir::Value> dimensions(StepBuilder &s, mlir::Value v);
 mlir::Value batchRows(StepBuilder &s, mlir::Value v);
 /// y[0..n) = rms_norm(x[0..n)) * w (w null: no weight).
 void emitNormRow(StepBuilder &s, mlir::Value x, mlir::Value w, mlir::Value y, int64_t n, float eps);
+/// Bytes from one record of x to the next, or from one row of floats to the next.
+int64_t recordStride(mlir::Value x);
+/// Rounds 32-value blocks [begin, end) of row `row` of a result that is kept as int8 records; x is
+/// the address of block `begin`'s first float.
+void emitRecords(StepBuilder &s, mlir::Value result, mlir::Value base, mlir::Value row,
+                 mlir::Value begin, mlir::Value end, mlir::Value x);
 /// Writes row `unit` of a result that may be a record: `body` gets the address of n floats to fill.
 void emitRow(StepBuilder &s, mlir::Value result, mlir::Value base, mlir::Value unit,
              llvm::function_ref<void(mlir::Value)> body);

@@ -8,18 +8,13 @@ namespace vetro {
 
 static int64_t tilesOf(Value w) { return (ir::shapeOf(w).getDimSize(0) + tileRows - 1) / tileRows; }
 
-/// Bytes per row of x in memory.
-static int64_t rowStride(Value x) {
-  int64_t k = ir::shapeOf(x).getDimSize(1);
-  return ir::storageFormat(x) == "a8" ? a8Stride(k) : k * sizeof(float);
-}
-
 /// y[t, r] for rows [rowBegin, rowEnd) of w and all rows t of x; y points at row rowBegin.
 static void emitProduct(StepBuilder &s, Value w, Value wAt, Value x, Value xAt, Value rowBegin,
                         Value rowEnd, Value y, int64_t yStride) {
   std::string kernel = ("vt_matmul_" + ir::storageFormat(w)).str();
   s.call(kernel, {wAt, s.i64(ir::shapeOf(w).getDimSize(1)), s.toI32(rowBegin), s.toI32(rowEnd), xAt,
-                  s.i64(rowStride(x)), s.toI32(batchRows(s, x)), y, s.i64(yStride)});
+                  s.i64(recordStride(x)), s.i32(std::max(1u, ir::recordsOf(x))),
+                  s.toI32(batchRows(s, x)), y, s.i64(yStride)});
 }
 
 /// The product for tiles [low, high) of w, into columns of y [T, N].
@@ -83,7 +78,7 @@ static void emitGlu(StepBuilder &s, Operation *op) {
   auto glu = cast<ir::GluOp>(op);
   Value x = glu.getX(), result = glu.getResult(), y = s.operand(3);
   int64_t n = ir::shapeOf(result).getDimSize(1);
-  bool record = ir::storageFormat(result) == "a8";
+  bool record = ir::recordsOf(result);
   Value tokens = batchRows(s, x), scratch = s.scratch();
   Value gateAt = scratch, upAt = s.at(scratch, s.mul(tokens, s.i64(gluRows)));
   Value xAt = s.operand(0), gateW = s.operand(1), upW = s.operand(2);
@@ -105,8 +100,7 @@ static void emitGlu(StepBuilder &s, Operation *op) {
       else
         s.loop(s.i64(0), s.sub(high, low), 1, [&](Value i) { lanes16(i, 1); });
       if (record)
-        s.call("vt_quantize_a8", {out, s.i64(n), s.toI32(unit), s.toI32(s.add(unit, s.i64(1))),
-                                  s.atBytes(y, s.mul(t, s.i64(a8Stride(n))))});
+        emitRecords(s, result, y, t, unit, s.add(unit, s.i64(1)), out);
     });
   });
 }

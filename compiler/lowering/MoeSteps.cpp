@@ -67,10 +67,11 @@ struct ExpertProduct {
   std::string kernel;
   Value w;
   int64_t k, xStride;
+  uint32_t records;
 
   void run(Value first, Value count, Value x, Value y, int64_t yStride) {
     s.call(kernel, {w, s.i64(k), s.toI32(first), s.toI32(s.add(first, count)), x, s.i64(xStride),
-                    s.i32(1), y, s.i64(yStride)});
+                    s.i32(records), s.i32(1), y, s.i64(yStride)});
   }
 
   /// Where an expert's rows are no whole tiles, `first` may lie inside one: computes from the
@@ -88,17 +89,18 @@ static void emitMoeMatmul(StepBuilder &s, Operation *op) {
   RankedTensorType x = ir::shapeOf(moe.getX()), w = ir::shapeOf(moe.getW());
   int64_t n = w.getDimSize(1), k = w.getDimSize(2);
   int64_t chosen = ir::shapeOf(moe.getIdx()).getDimSize(1), share = chosen / x.getDimSize(1);
-  int64_t xStride = ir::storageFormat(moe.getX()) == "a8" ? a8Stride(k) : k * sizeof(float);
+  int64_t xStride = recordStride(moe.getX());
+  uint32_t records = std::max(1u, ir::recordsOf(moe.getX()));
   Value xAt = s.operand(0), idx = s.operand(2), y = s.operand(3);
-  ExpertProduct product{s, ("vt_matmul_" + ir::storageFormat(moe.getW())).str(), s.operand(1), k,
-                        xStride};
+  ExpertProduct product{
+      s, ("vt_matmul_" + ir::storageFormat(moe.getW())).str(), s.operand(1), k, xStride, records};
   Value pairs = s.mul(batchRows(s, moe.getX()), s.i64(chosen));
   s.loop(s.begin(), s.end(), 1, [&](Value tile) {
     Value low = s.mul(tile, s.i64(tileRows));
     Value count = s.min(s.i64(tileRows), s.sub(s.i64(n), low));
     s.loop(s.i64(0), pairs, 1, [&](Value pair) {
       Value first = s.add(s.mul(s.loadId(idx, pair), s.i64(n)), low);
-      Value row = s.atBytes(xAt, s.mul(s.div(pair, s.i64(share)), s.i64(xStride)));
+      Value row = s.atBytes(xAt, s.mul(s.div(pair, s.i64(share)), s.i64(records * xStride)));
       Value out = s.at(y, s.add(s.mul(pair, s.i64(n)), low));
       if (n % tileRows == 0)
         product.run(first, count, row, out, n);

@@ -48,20 +48,32 @@ void emitNormRow(StepBuilder &s, Value x, Value w, Value y, int64_t n, float eps
   });
 }
 
+int64_t recordStride(Value x) {
+  int64_t k = ir::shapeOf(x).getShape().back();
+  return ir::recordsOf(x) ? a8Stride(k) : k * sizeof(float);
+}
+
+void emitRecords(StepBuilder &s, Value result, Value base, Value row, Value begin, Value end,
+                 Value x) {
+  int64_t records = ir::recordsOf(result);
+  s.call("vt_quantize_a8",
+         {x, s.i64(ir::shapeOf(result).getShape().back()), s.toI32(begin), s.toI32(end),
+          s.i32(records), s.atBytes(base, s.mul(row, s.i64(records * recordStride(result))))});
+}
+
 void emitRow(StepBuilder &s, Value result, Value base, Value unit,
              llvm::function_ref<void(Value)> body) {
   int64_t n = ir::shapeOf(result).getShape().back();
-  if (ir::storageFormat(result) != "a8")
+  if (!ir::recordsOf(result))
     return body(s.at(base, s.mul(unit, s.i64(n))));
   Value row = s.scratch();
   body(row);
-  Value record = s.atBytes(base, s.mul(unit, s.i64(a8Stride(n))));
-  s.call("vt_quantize_a8", {row, s.i64(n), s.i32(0), s.i32(n / 32), record});
+  emitRecords(s, result, base, unit, s.i64(0), s.i64(n / 32), row);
 }
 
 ir::Extent rowScratch(Value result) {
-  bool record = ir::storageFormat(result) == "a8";
-  return {record ? uint64_t(ir::shapeOf(result).getShape().back()) * sizeof(float) : 0};
+  return {ir::recordsOf(result) ? uint64_t(ir::shapeOf(result).getShape().back()) * sizeof(float)
+                                : 0};
 }
 
 static ir::Extent rowsOfResult(Operation *op) { return rowCount(op->getResult(0)); }
@@ -110,9 +122,8 @@ static void emitQuantize(StepBuilder &s, Operation *op) {
   int64_t n = ir::shapeOf(op->getResult(0)).getShape().back();
   Value x = s.operand(0), y = s.operand(1);
   s.loop(s.begin(), s.end(), 1, [&](Value row) {
-    Value in = s.at(x, s.mul(row, s.i64(n)));
-    Value record = s.atBytes(y, s.mul(row, s.i64(a8Stride(n))));
-    s.call("vt_quantize_a8", {in, s.i64(n), s.i32(0), s.i32(n / 32), record});
+    emitRecords(s, op->getResult(0), y, row, s.i64(0), s.i64(n / 32),
+                s.at(x, s.mul(row, s.i64(n))));
   });
 }
 

@@ -197,17 +197,30 @@ static Tensor broadcast(ir::BroadcastOp op, const Tensor &x) {
   return elementwise(zero, x, [](float, float b) { return b; });
 }
 
-/// The numbers that the a8 record of each row stands for.
-static Tensor quantize(const Tensor &x) {
-  Tensor y(x.shape);
-  for (int64_t begin = 0; begin < x.size(); begin += 32) {
-    float amax = 0;
-    for (int64_t i = begin; i < begin + 32; ++i)
-      amax = std::max(amax, std::fabs(x.data[i]));
-    float d = amax / 127, inverse = amax > 0 ? 127 / amax : 0;
-    for (int64_t i = begin; i < begin + 32; ++i)
-      y.data[i] = std::nearbyint(x.data[i] * inverse) * d;
+/// Rounds the 32 numbers at `x` as an a8 record does, adds what it stands for to `y`, and leaves
+/// the rest in x. Numbers so small that 127 / max|x| is infinite become 0; NaN spreads over the
+/// block.
+static void quantizeBlock(float *x, float *y) {
+  float amax = 0;
+  for (int i = 0; i < 32; ++i)
+    if (!std::isnan(amax) && !(std::fabs(x[i]) <= amax))
+      amax = std::fabs(x[i]);
+  float inverse = 127 / amax, d = std::isinf(inverse) ? 0 : amax / 127;
+  if (std::isinf(inverse))
+    inverse = 0;
+  for (int i = 0; i < 32; ++i) {
+    float code = std::nearbyint(x[i] * inverse);
+    y[i] += code * d;
+    x[i] -= code * d;
   }
+}
+
+/// The numbers that the `records` int8 records of each row stand for.
+static Tensor quantize(Tensor x, uint32_t records) {
+  Tensor y(x.shape);
+  for (int64_t begin = 0; begin < x.size(); begin += 32)
+    for (uint32_t i = 0; i < records; ++i)
+      quantizeBlock(&x.data[begin], &y.data[begin]);
   return y;
 }
 
@@ -240,7 +253,9 @@ llvm::Expected<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Operand> in
       .Case([&](ir::SliceOp o) -> Result { return one(slice(o, x())); })
       .Case([&](ir::ConcatOp o) -> Result { return one(concat(o, x(), x(1))); })
       .Case([&](ir::BroadcastOp o) -> Result { return one(broadcast(o, x())); })
-      .Case([&](ir::QuantizeOp) -> Result { return one(quantize(x())); })
+      .Case([&](ir::QuantizeOp o) -> Result {
+        return one(quantize(x(), ir::recordsOf(o.getResult())));
+      })
       .Case([&](ir::RopeOp o) -> Result {
         Tensor factors = o.getFactors() ? x(2) : Tensor();
         return one(rope(o, x(), *in[1].tensor, factors));

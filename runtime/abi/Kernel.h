@@ -48,6 +48,15 @@ constexpr uint64_t a8Stride(uint64_t k) { return (k + k / 8 + k / 8 + 63) / 64 *
 constexpr uint64_t a8ScalesOffset(uint64_t k) { return k; }
 constexpr uint64_t a8SumsOffset(uint64_t k) { return k + k / 8; }
 
+/// How a row of activations can lie in memory. "a8x2" has 15 bits where "a8" has 7: the row's a8
+/// record, then the a8 record of what the first one leaves, x - q * d. A product with it is the sum
+/// of the products with both.
+struct ActivationFormat {
+  const char *name;
+  uint32_t records; ///< a8 records per row; 0: floats
+};
+inline constexpr ActivationFormat activationTable[] = {{"f32", 0}, {"a8", 1}, {"a8x2", 2}};
+
 /// Attention of one layer. Query head h reads KV head h / (nHead / nHeadKV).
 struct VtAttention {
   uint32_t nHead, nHeadKV, headDim;

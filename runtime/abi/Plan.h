@@ -73,7 +73,7 @@ struct PlanValue {
   uint32_t operand;   ///< which of the step's operands (its results come last)
   PlanExtent rows;    ///< rows in memory
   uint64_t width;     ///< elements per row; 0: one per cell
-  std::string format; ///< "f32" or "a8"
+  std::string format; ///< "f32", "a8" or "a8x2"
 };
 
 struct Plan {

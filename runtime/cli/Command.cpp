@@ -53,6 +53,12 @@ void addPlanOptions(CLI::App &command, ModelOptions &o) {
       .add_option("--disable", o.disable,
                   "switch a pass off: fuse-qkv, or fuse-qkv@blk.3 at one layer")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--activation", o.activations,
+          "REGEX=FORMAT: how the inputs of quantised matmuls whose names match are rounded: "
+          "a8 (7 bits) or a8x2 (15 bits, twice the work)")
+      ->allow_extra_args(false);
   command.add_option("--level", o.level, "instruction set level (default: the best this cpu runs)")
       ->check(CLI::IsMember({"scalar", "avx2", "avx512", "vnni"}));
 }

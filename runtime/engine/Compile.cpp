@@ -72,6 +72,7 @@ llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObser
   PassManager manager(graph.context.get(), ModuleOp::getOperationName());
   PipelineOptions pipeline;
   pipeline.disable = options.disable;
+  pipeline.activations = options.activations;
   pipeline.explain = bool(observer.remark);
   if (llvm::Error error = addPipeline(manager, pipeline))
     return error;
@@ -117,6 +118,8 @@ std::string cacheDescription(const gguf::File &file, const ModelOptions &options
     out << "context " << options.nCtx << "\n";
   for (const std::string &item : options.disable)
     out << "disable " << item << "\n";
+  for (const std::string &item : options.activations)
+    out << "activation " << item << "\n";
   return text;
 }
 

@@ -122,16 +122,21 @@ llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::create(const Model &
 
 // ---- recording ----
 
-/// Appends `rows` rows of an a8 record as the numbers it stands for, and its codes.
-static void appendRecord(ref::Tensor &to, std::vector<int8_t> &codes, const uint8_t *from,
-                         uint64_t rows, uint64_t k) {
+/// Appends `rows` rows of k values, kept as `records` int8 records each, as the numbers they stand
+/// for, and what a code is worth.
+static void appendRecords(ref::Tensor &to, std::vector<float> &codeSize, const uint8_t *from,
+                          uint64_t rows, uint64_t k, uint32_t records) {
   for (uint64_t r = 0; r < rows; ++r) {
-    const uint8_t *record = from + r * a8Stride(k);
-    auto *q = reinterpret_cast<const int8_t *>(record);
-    auto *d = reinterpret_cast<const float *>(record + a8ScalesOffset(k));
-    codes.insert(codes.end(), q, q + k);
-    for (uint64_t i = 0; i < k; ++i)
-      to.data.push_back(q[i] * d[i / 32]);
+    to.data.resize(to.data.size() + k);
+    codeSize.resize(to.data.size());
+    for (uint32_t n = 0; n < records; ++n, from += a8Stride(k)) {
+      auto *q = reinterpret_cast<const int8_t *>(from);
+      auto *d = reinterpret_cast<const float *>(from + a8ScalesOffset(k));
+      for (uint64_t i = 0; i < k; ++i) {
+        to.data[to.data.size() - k + i] += q[i] * d[i / 32];
+        codeSize[to.data.size() - k + i] = d[i / 32];
+      }
+    }
   }
 }
 
@@ -158,7 +163,7 @@ void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
   SmallVector<Value> values(op->getOperands());
   llvm::append_range(values, op->getResults());
   rec.operands.resize(values.size());
-  rec.codes.resize(values.size());
+  rec.codeSize.resize(values.size());
   for (auto [i, v] : llvm::enumerate(values)) {
     ref::Tensor &to = rec.operands[i];
     if (!isByRow(v))
@@ -174,9 +179,9 @@ void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
       continue;
     }
     uint64_t width = type.getShape().back();
-    if (ir::storageFormat(v) == "a8") {
-      appendRecord(to, rec.codes[i], static_cast<const uint8_t *>(runner.address(step, i)),
-                   n / width, width);
+    if (uint32_t records = ir::recordsOf(v)) {
+      appendRecords(to, rec.codeSize[i], static_cast<const uint8_t *>(runner.address(step, i)),
+                    n / width, width, records);
     } else {
       auto *data = static_cast<const float *>(runner.address(step, i));
       to.data.insert(to.data.end(), data, data + n);
@@ -347,16 +352,15 @@ llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
       return results.takeError();
     for (auto [r, ours] : llvm::enumerate(*results)) {
       const ref::Tensor &ran = recorded[step].operands[op->getNumOperands() + r];
-      const std::vector<int8_t> &codes = recorded[step].codes[op->getNumOperands() + r];
+      const std::vector<float> &codeSize = recorded[step].codeSize[op->getNumOperands() + r];
       Proof proof{ir::nameOf(op).str(), op->getName().stripDialect().str()};
       proof.values = ran.data.size();
       double error = 0, square = 0;
       for (size_t i = 0; i < ran.data.size(); ++i) {
         double d = double(ran.data[i]) - ours.data[i];
         error += d * d, square += double(ours.data[i]) * ours.data[i];
-        if (!codes.empty() && d != 0) {
-          double scale = codes[i] ? std::fabs(ran.data[i] / codes[i]) : std::fabs(d);
-          double off = std::fabs(d) / scale;
+        if (!codeSize.empty() && d != 0) {
+          double off = std::fabs(d) / codeSize[i];
           proof.codesOff += off > 0.5, proof.codesWrong += off > 1.5;
         }
       }

@@ -58,8 +58,9 @@ public:
 
 private:
   struct Recorded {
-    std::vector<ref::Tensor> operands;      ///< operands, then results, rows of all micro-batches
-    std::vector<std::vector<int8_t>> codes; ///< of the results that are records
+    std::vector<ref::Tensor> operands; ///< operands, then results, rows of all micro-batches
+    /// Of those that are int8 records: what one code of each value's (last) record is worth.
+    std::vector<std::vector<float>> codeSize;
   };
   explicit HookRecorder(const Model &model) : model(model) {}
   using OnValue = std::function<void(mlir::Operation *, unsigned, const ref::Tensor &)>;

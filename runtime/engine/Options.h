@@ -13,9 +13,11 @@ struct ModelOptions {
   gguf::OpenOptions open;
   std::string kvType = "f16";       ///< f16 or f32
   std::vector<std::string> disable; ///< passes switched off: "fuse-qkv", "fuse-qkv@blk.3"
-  uint32_t nCtx = 4096;             ///< that sessions will ask for; decides longrope's factors
-  std::string level;                ///< instruction set level; empty: the best this CPU runs
-  std::string cacheDir;             ///< of compiled plans; empty: none
+  /// Activation formats of the matmuls whose names match: "ffn_down=a8x2" (select-kernels).
+  std::vector<std::string> activations;
+  uint32_t nCtx = 4096; ///< that sessions will ask for; decides longrope's factors
+  std::string level;    ///< instruction set level; empty: the best this CPU runs
+  std::string cacheDir; ///< of compiled plans; empty: none
   unsigned nThreads = 1;
   bool pin = true;        ///< bind threads to processors
   bool graphOnly = false; ///< no weights, no code: inspect, graph, passes

@@ -1,6 +1,13 @@
 // RUN: %vetro opt %s --vetro-plan-memory --vetro-schedule --mlir-use-nameloc-as-prefix | FileCheck %s
+// RUN: %vetro opt %s --vetro-plan-memory --vetro-schedule="disable=a explain=true" --mlir-use-nameloc-as-prefix 2> %t.why | FileCheck %s --check-prefix=OFF
+// RUN: %vetro opt %s --vetro-plan-memory --vetro-schedule=explain=true 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY
 
 // Steps that do not read each other need no barrier between them.
+// OFF-LABEL: func.func @independent
+// OFF: %a = vetro.unary {{.*}}vetro.barrier
+// WHY: "a"{{.*}}: schedule: not here, 'b' depends on nothing of its group
+// WHY: "b"{{.*}}: schedule: barrier, 'c' reads what was written before
+// WHY: "c"{{.*}}: schedule: barrier, the last step
 // CHECK-LABEL: func.func @independent
 // CHECK: %a = vetro.unary %arg0 {kind = "silu", vetro.buffers = array<i64: 0>} :
 // CHECK: %b = vetro.unary %arg0 {kind = "relu", vetro.barrier, vetro.buffers = array<i64: 1>} :

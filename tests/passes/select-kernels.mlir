@@ -8,7 +8,7 @@
 // CHECK-NOT: vetro.quantize
 // CHECK: %a = vetro.matmul %[[RECORD]], %{{.*}} {vetro.kernels = ["vt_matmul_q8_0"]}
 // CHECK: %b = vetro.matmul %[[RECORD]], %{{.*}} {vetro.kernels = ["vt_matmul_q4_1"]}
-// WHY: "a"{{.*}}: select-kernels: kernel vt_matmul_q8_0
+// WHY: "a"{{.*}}: select-kernels: kernel vt_matmul_q8_0 on a8; not on a8x2: it costs more
 // WHY: "b"{{.*}}: select-kernels: kernel vt_matmul_q4_1
 vetro.weight @"a.weight" : tensor<32x64xf32, #vetro.q<q8_0>>
 vetro.weight @"b.weight" : tensor<32x64xf32, #vetro.q<q4_1>>

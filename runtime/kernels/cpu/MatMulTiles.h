@@ -18,55 +18,75 @@ template <uint64_t N> VT_INLINE const uint8_t *prefetch(const uint8_t *p) {
   return p + N;
 }
 
-/// Computes n <= T tokens of one tile and stores `lanes` rows (16 at most). Where n < T the last
-/// token is computed again rather than another loop compiled.
+/// Stores the tokens of n records, `lanes` rows (16 at most) of each.
+template <int T>
+VT_INLINE void storeTokens(const f32x16 *out, uint32_t n, uint32_t records, uint32_t lanes,
+                           float *y, uint64_t yStride) {
+  if (records == 1) {
+    VT_UNROLL
+    for (uint32_t t = 0; t < T; ++t)
+      if (t < n)
+        storeLanes(y + t * yStride, out[t], lanes);
+    return;
+  }
+  VT_UNROLL
+  for (uint32_t t = 0; t + 1 < T; t += 2)
+    if (t < n)
+      storeLanes(y + t / 2 * yStride, out[t] + out[t + 1], lanes);
+}
+
+/// Computes n <= T records of one tile and stores `lanes` rows (16 at most). Where n < T the last
+/// record is computed again rather than another loop compiled.
 template <class Kernel, int T>
 VT_INLINE void tileTokens(const uint8_t *tile, uint64_t k, uint32_t lanes, const char *x,
-                          uint64_t xStride, uint32_t n, float *y, uint64_t yStride) {
+                          uint64_t xStride, uint32_t n, uint32_t records, float *y,
+                          uint64_t yStride) {
   const char *rows[T];
   VT_UNROLL
   for (uint32_t t = 0; t < T; ++t)
     rows[t] = x + xStride * (t < n ? t : n - 1);
   f32x16 out[T];
   Kernel::template tile<T>(tile, k, rows, out);
-  VT_UNROLL
-  for (uint32_t t = 0; t < T; ++t)
-    if (t < n)
-      storeLanes(y + t * yStride, out[t], lanes);
+  storeTokens<T>(out, n, records, lanes, y, yStride);
 }
 
-/// The same for up to Kernel::most tokens through the kernel's panels.
+/// The same for up to Kernel::most records through the kernel's panels.
 template <class Kernel>
 VT_INLINE void tilePanel(const uint8_t *tile, uint64_t k, uint32_t lanes, const char *x,
-                         uint64_t xStride, uint32_t n, float *y, uint64_t yStride) {
+                         uint64_t xStride, uint32_t n, uint32_t records, float *y,
+                         uint64_t yStride) {
   const char *rows[Kernel::most];
   for (uint32_t t = 0; t < Kernel::most; ++t)
     rows[t] = x + xStride * (t < n ? t : n - 1);
   f32x16 out[Kernel::most];
   Kernel::panelTile(tile, k, n, rows, out);
-  for (uint32_t t = 0; t < n; ++t)
-    storeLanes(y + t * yStride, out[t], lanes);
+  for (uint32_t t = 0; t < n; t += records)
+    storeLanes(y + t / records * yStride, records == 1 ? out[t] : out[t] + out[t + 1], lanes);
 }
 
-/// The body of a VtMatMul. `Kernel` has a `format`, numbers of tokens `few` <= `most`, and
-///   tile<T>(tile, k, const char *const *x, f32x16 *out): T tokens times one tile
-///   panelTile(tile, k, n, x, out): n tokens, few < n <= most
+/// The body of a VtMatMul. `Kernel` has a `format`, numbers of records `few` <= `most`, and
+///   tile<T>(tile, k, const char *const *x, f32x16 *out): T records times one tile
+///   panelTile(tile, k, n, x, out): n records, few < n <= most
 template <class Kernel>
 VT_INLINE void matMul(const void *w, uint64_t k, uint32_t rowBegin, uint32_t rowEnd, const void *x,
-                      uint64_t xStride, uint32_t nTokens, float *y, uint64_t yStride) {
+                      uint64_t xStride, uint32_t records, uint32_t nTokens, float *y,
+                      uint64_t yStride) {
   for (uint32_t row = rowBegin; row < rowEnd; row += tileRows) {
     const uint8_t *tile = (const uint8_t *)w + row / tileRows * tileBytes(Kernel::format, k);
     uint32_t lanes = rowEnd - row;
-    for (uint32_t t = 0; t < nTokens; t += Kernel::most) {
-      const char *xt = (const char *)x + t * xStride;
-      float *yt = y + (row - rowBegin) + t * yStride;
-      uint32_t n = nTokens - t < Kernel::most ? nTokens - t : Kernel::most;
+    uint32_t all = nTokens * records;
+    for (uint32_t i = 0; i < all; i += Kernel::most) {
+      const char *xi = (const char *)x + i * xStride;
+      float *yi = y + (row - rowBegin) + i / records * yStride;
+      uint32_t n = all - i < Kernel::most ? all - i : Kernel::most;
       if (n == 1)
-        tileTokens<Kernel, 1>(tile, k, lanes, xt, xStride, n, yt, yStride);
+        tileTokens<Kernel, 1>(tile, k, lanes, xi, xStride, n, records, yi, yStride);
+      else if (n == 2)
+        tileTokens<Kernel, 2>(tile, k, lanes, xi, xStride, n, records, yi, yStride);
       else if (n <= Kernel::few)
-        tileTokens<Kernel, Kernel::few>(tile, k, lanes, xt, xStride, n, yt, yStride);
+        tileTokens<Kernel, Kernel::few>(tile, k, lanes, xi, xStride, n, records, yi, yStride);
       else
-        tilePanel<Kernel>(tile, k, lanes, xt, xStride, n, yt, yStride);
+        tilePanel<Kernel>(tile, k, lanes, xi, xStride, n, records, yi, yStride);
     }
   }
 }
@@ -89,10 +109,11 @@ template <Format F> VT_INLINE void gatherRow(const void *w, uint64_t k, uint64_t
 
 /// Defines the two kernels of a format; KERNEL names its tile's struct.
 #define VT_DEFINE_MATMUL(NAME, KERNEL)                                                             \
-  VT_EXPORT void VT_NAME(vt_matmul_##NAME)(const void *w, uint64_t k, uint32_t rowBegin,           \
-                                           uint32_t rowEnd, const void *x, uint64_t xStride,       \
-                                           uint32_t nTokens, float *y, uint64_t yStride) {         \
-    vetro::matMul<vetro::KERNEL>(w, k, rowBegin, rowEnd, x, xStride, nTokens, y, yStride);         \
+  VT_EXPORT void VT_NAME(vt_matmul_##NAME)(                                                        \
+      const void *w, uint64_t k, uint32_t rowBegin, uint32_t rowEnd, const void *x,                \
+      uint64_t xStride, uint32_t records, uint32_t nTokens, float *y, uint64_t yStride) {          \
+    vetro::matMul<vetro::KERNEL>(w, k, rowBegin, rowEnd, x, xStride, records, nTokens, y,          \
+                                 yStride);                                                         \
   }                                                                                                \
   VT_EXPORT void VT_NAME(vt_gather_##NAME)(const void *w, uint64_t k, uint64_t row, float *y) {    \
     vetro::gatherRow<vetro::KERNEL::format>(w, k, row, y);                                         \

@@ -11,7 +11,7 @@ namespace {
 struct Record {
   uint64_t k;
   std::vector<uint8_t> bytes;
-  explicit Record(uint64_t k) : k(k), bytes(a8Stride(k), 0xee) {}
+  explicit Record(uint64_t k, uint32_t records = 1) : k(k), bytes(records * a8Stride(k), 0xee) {}
   int8_t q(uint64_t i) const { return int8_t(bytes[i]); }
   float d(uint64_t block) const {
     float value;
@@ -25,9 +25,9 @@ struct Record {
   }
 };
 
-Record quantize(const NativeKernels &kernels, const std::vector<float> &x) {
-  Record record(x.size());
-  kernels.vt_quantize_a8(x.data(), x.size(), 0, x.size() / 32, record.bytes.data());
+Record quantize(const NativeKernels &kernels, const std::vector<float> &x, uint32_t records = 1) {
+  Record record(x.size(), records);
+  kernels.vt_quantize_a8(x.data(), x.size(), 0, x.size() / 32, records, record.bytes.data());
   return record;
 }
 } // namespace
@@ -80,7 +80,7 @@ TEST_CASE("ranges of blocks fill their part of the record") {
   for (const NativeKernels *kernels : runnableLevels()) {
     Record whole = quantize(*kernels, x), parts(320);
     for (auto [begin, end] : {std::pair{4u, 10u}, {0u, 1u}, {1u, 4u}, {3u, 3u}})
-      kernels->vt_quantize_a8(x.data() + 32 * begin, 320, begin, end, parts.bytes.data());
+      kernels->vt_quantize_a8(x.data() + 32 * begin, 320, begin, end, 1, parts.bytes.data());
     CHECK(parts.bytes == whole.bytes);
   }
 }
@@ -113,5 +113,27 @@ TEST_CASE("all levels give the same record") {
   std::vector<float> x = normals(3200, 5);
   auto levels = runnableLevels();
   for (const NativeKernels *kernels : levels)
-    CHECK(quantize(*kernels, x).bytes == quantize(*levels[0], x).bytes);
+    for (uint32_t records : {1, 2})
+      CHECK(quantize(*kernels, x, records).bytes == quantize(*levels[0], x, records).bytes);
+}
+
+TEST_CASE("the second record of a8x2 is that of what the first one leaves") {
+  std::vector<float> x = normals(576, 9, 3);
+  for (uint64_t i = 0; i < 32; ++i)
+    x[i] = 1e-36f; // what such a block leaves is too small for a scale
+  for (const NativeKernels *kernels : runnableLevels()) {
+    Record both = quantize(*kernels, x, 2), first = quantize(*kernels, x);
+    std::vector<float> rest;
+    for (uint64_t i = 0; i < x.size(); ++i)
+      rest.push_back(x[i] - float(first.q(i)) * first.d(i / 32));
+    Record second = quantize(*kernels, rest);
+    uint64_t stride = a8Stride(576);
+    CHECK(std::equal(first.bytes.begin(), first.bytes.end(), both.bytes.begin()));
+    CHECK(std::equal(second.bytes.begin(), second.bytes.end(), both.bytes.begin() + stride));
+    for (uint64_t i = 32; i < x.size(); ++i) {
+      double most = first.d(i / 32) * 127.0; // 15 bits of the block's largest value
+      double stands = double(first.q(i)) * first.d(i / 32) + double(second.q(i)) * second.d(i / 32);
+      REQUIRE(std::fabs(stands - x[i]) <= most / 64516 * 1.01);
+    }
+  }
 }

@@ -75,8 +75,9 @@ static void bench(const NativeKernels &kernels, Format f, Shape shape) {
   std::vector<float> y((uint64_t)shape.rows * shape.tokens);
   uint64_t bytes = packedBytes(f, shape.rows, shape.k);
   VtMatMul *matmul = kernels.matmul(f);
-  double cached = seconds(
-      [&] { matmul(w.packed, shape.k, 0, shape.rows, x.data, x.stride, 1, y.data(), shape.rows); });
+  double cached = seconds([&] {
+    matmul(w.packed, shape.k, 0, shape.rows, x.data, x.stride, 1, 1, y.data(), shape.rows);
+  });
   // 1 GB: beyond every cache.
   uint64_t copies = (1000000000 + bytes - 1) / bytes;
   auto *many = (uint8_t *)mmap(nullptr, copies * bytes, PROT_READ | PROT_WRITE,
@@ -88,12 +89,14 @@ static void bench(const NativeKernels &kernels, Format f, Shape shape) {
     memcpy(many + i * bytes, w.packed, bytes);
   double memory = seconds([&] {
     for (uint64_t i = 0; i < copies; ++i)
-      matmul(many + i * bytes, shape.k, 0, shape.rows, x.data, x.stride, 1, y.data(), shape.rows);
+      matmul(many + i * bytes, shape.k, 0, shape.rows, x.data, x.stride, 1, 1, y.data(),
+             shape.rows);
   });
   double read = plainRead(many, copies * bytes);
   munmap(many, copies * bytes);
   double batch = seconds([&] {
-    matmul(w.packed, shape.k, 0, shape.rows, x.data, x.stride, shape.tokens, y.data(), shape.rows);
+    matmul(w.packed, shape.k, 0, shape.rows, x.data, x.stride, 1, shape.tokens, y.data(),
+           shape.rows);
   });
   printf("%-7s %-7s %6.1f GB/s memory (read %5.1f) %6.1f GB/s cache %7.1f Gop/s %6.2f GB/s pack\n",
          kernels.level, formatInfo(f).name, (double)(copies * bytes) / memory * 1e-9, read,

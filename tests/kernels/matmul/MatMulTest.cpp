@@ -32,11 +32,12 @@ static constexpr float untouched = -12345.5f;
 
 /// y[t][r] for rows [begin, end), checked to write nothing else.
 static std::vector<float> run(const NativeKernels &kernels, const Weight &w, const Activations &x,
-                              uint32_t firstToken, uint32_t nTokens, uint32_t begin, uint32_t end) {
+                              uint32_t firstToken, uint32_t nTokens, uint32_t begin, uint32_t end,
+                              uint32_t records = 1) {
   uint64_t stride = end - begin + 5;
   std::vector<float> y(nTokens * stride + 16, untouched), out;
-  kernels.matmul(w.format)(w.packed, w.k, begin, end, x.token(firstToken), x.stride, nTokens,
-                           y.data(), stride);
+  kernels.matmul(w.format)(w.packed, w.k, begin, end, x.token(firstToken), x.stride, records,
+                           nTokens, y.data(), stride);
   bool clean = true;
   for (uint64_t i = 0; i < y.size(); ++i) {
     bool inside = i < nTokens * stride && i % stride < end - begin;
@@ -143,6 +144,24 @@ TEST_CASE("many tokens, and lengths that fill no whole chunk, have the bits of o
                              {all.begin() + first * 20, all.begin() + (first + tokens) * 20}));
       }
     }
+}
+
+TEST_CASE("a token of two records has the sum of their products") {
+  for (Format f : formats()) {
+    if (!readsA8(f))
+      continue;
+    Weight w = makeWeight(f, 33, 768, Values::Ordinary, 31);
+    Activations x = makeActivations(f, 140, 768, false, 6);
+    for (const NativeKernels *level : levelsHere()) {
+      INFO(formatInfo(f).name << " " << level->level);
+      std::vector<float> each = run(*level, w, x, 0, 140, 0, 33), sums(70 * 33);
+      for (size_t i = 0; i < sums.size(); ++i)
+        sums[i] = each[i / 33 * 66 + i % 33] + each[i / 33 * 66 + 33 + i % 33];
+      for (uint32_t tokens : {1, 2, 3, 32, 33, 70}) // one tile, few, panels, more than one panel
+        REQUIRE(sameBits(run(*level, w, x, 0, tokens, 0, 33, 2),
+                         {sums.begin(), sums.begin() + tokens * 33}));
+    }
+  }
 }
 
 TEST_CASE("levels with fused multiply-add agree in every bit") {

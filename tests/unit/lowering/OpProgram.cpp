@@ -171,17 +171,17 @@ std::vector<std::vector<uint8_t>> OpProgram::runPlan(std::vector<ref::Tensor> &i
   return buffers;
 }
 
-/// An a8 record's numbers: codes times scales.
-static ref::Tensor readRecords(const uint8_t *from, const ref::Shape &shape) {
+/// The numbers that rows kept as `records` int8 records each stand for.
+static ref::Tensor readRecords(const uint8_t *from, const ref::Shape &shape, uint32_t records) {
   ref::Tensor t(shape);
   int64_t k = t.dim(-1);
-  for (int64_t r = 0; r < t.rows(); ++r) {
-    const uint8_t *record = from + r * a8Stride(k);
-    auto *codes = reinterpret_cast<const int8_t *>(record);
-    auto *scales = reinterpret_cast<const float *>(record + a8ScalesOffset(k));
-    for (int64_t i = 0; i < k; ++i)
-      t.row(r)[i] = float(codes[i]) * scales[i / 32];
-  }
+  for (int64_t r = 0; r < t.rows(); ++r)
+    for (uint32_t n = 0; n < records; ++n, from += a8Stride(k)) {
+      auto *codes = reinterpret_cast<const int8_t *>(from);
+      auto *scales = reinterpret_cast<const float *>(from + a8ScalesOffset(k));
+      for (int64_t i = 0; i < k; ++i)
+        t.row(r)[i] += float(codes[i]) * scales[i / 32];
+    }
   return t;
 }
 
@@ -193,8 +193,8 @@ OpProgram::Result OpProgram::run(const std::vector<ProgramToken> &tokens, unsign
   Result result{ref::Tensor(results[0].shape), results[0]};
   const uint8_t *y = buffers[plan.logitsBuffer].data();
   Value returned = forward.front().getTerminator()->getOperand(0);
-  if (ir::storageFormat(returned) == "a8")
-    result.ours = readRecords(y, results[0].shape);
+  if (uint32_t records = ir::recordsOf(returned))
+    result.ours = readRecords(y, results[0].shape, records);
   else
     std::memcpy(result.ours.data.data(), y, result.ours.data.size() * sizeof(float));
   return result;

@@ -138,6 +138,8 @@ std::vector<Case> allCases() {
       concat("concat heads", 1, x3, "tensor<?x2x20xf32>", "tensor<?x5x20xf32>"),
       concat("concat rows", 0, "tensor<3x20xf32>", "tensor<2x20xf32>", "tensor<5x20xf32>"),
       simple("quantize", "quantize", "", "tensor<?x64xf32>", "tensor<?x64xf32, #vetro.q<a8>>"),
+      simple("quantize to 15 bits", "quantize", "", "tensor<?x64xf32>",
+             "tensor<?x64xf32, #vetro.q<a8x2>>"),
       cache("k cache, f16", "k", "f16"),
       cache("k cache, f32", "k", "f32"),
       cache("v cache, f16", "v", "f16"),
