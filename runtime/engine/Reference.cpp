@@ -4,26 +4,63 @@
 #include "runtime/abi/Float.h"
 #include "runtime/memory/Signals.h"
 
-#include <atomic>
-
 namespace vetro {
 
-void FileWeights::readRow(llvm::StringRef name, int64_t row, float *out) const {
-  const gguf::TensorInfo &t = *file.findTensor(name);
-  uint64_t width = t.ne[0];
-  dequantizeRow(t.format, file.data(t).data() + row * rowBytes(t.format, width), width, out);
+FileWeights::FileWeights(const gguf::File &file, uint64_t keepBytes) : file(file) {
+  uint64_t used = 0;
+  if (auto region = Region::reserve(keepBytes, "rows of weights"))
+    kept = std::move(*region);
+  else
+    llvm::consumeError(region.takeError()); // then none are kept
+  for (const gguf::TensorInfo &t : file.tensors()) {
+    Item &item = items[t.name];
+    item.info = &t;
+    uint64_t bytes = t.numElements() * sizeof(float);
+    if (!t.supported || t.format == Format::F32 || bytes > kept.size() - used)
+      continue; // nothing to gain, or no room
+    item.rows = reinterpret_cast<float *>(kept.data() + used);
+    item.state = std::make_unique<std::atomic<RowState>[]>(t.numRows());
+    used += bytes;
+  }
 }
 
-FloatState::FloatState(mlir::ModuleOp module, uint32_t slots) {
-  for (auto symbol : module.getOps<ir::StateOp>()) {
-    auto type = mlir::cast<ir::StateType>(symbol.getType());
-    items[symbol.getSymName()] = {type.getElement().isF16(),
-                                  std::vector<float>(slots * type.getHeads() * type.getHeadDim())};
+/// Counts the read; the second one keeps the values.
+void FileWeights::keep(const Item &item, int64_t row, const float *values) const {
+  uint64_t width = item.info->ne[0];
+  RowState seen = RowState::Unread;
+  if (item.state[row].compare_exchange_strong(seen, RowState::ReadOnce))
+    return;
+  seen = RowState::ReadOnce;
+  if (!item.state[row].compare_exchange_strong(seen, RowState::Filling))
+    return; // another thread is at it
+  std::copy_n(values, width, &item.rows[row * width]);
+  item.state[row].store(RowState::Kept, std::memory_order_release);
+  nKept.fetch_add(1, std::memory_order_relaxed);
+}
+
+void FileWeights::readRow(llvm::StringRef name, int64_t row, float *out) const {
+  const Item &item = items.find(name)->second;
+  const gguf::TensorInfo &t = *item.info;
+  uint64_t width = t.ne[0];
+  if (item.rows && item.state[row].load(std::memory_order_acquire) == RowState::Kept) {
+    std::copy_n(&item.rows[row * width], width, out);
+    return;
   }
+  dequantizeRow(t.format, file.data(t).data() + row * rowBytes(t.format, width), width, out);
+  if (item.rows)
+    keep(item, row, out);
+}
+
+FloatState::FloatState(mlir::ModuleOp module) {
+  for (auto symbol : module.getOps<ir::StateOp>())
+    items[symbol.getSymName()].half =
+        mlir::cast<ir::StateType>(symbol.getType()).getElement().isF16();
 }
 
 void FloatState::store(llvm::StringRef state, int32_t slot, const float *x, int64_t n) {
   Item &item = items.find(state)->second;
+  if (item.data.size() < size_t(slot + 1) * n)
+    item.data.resize(size_t(slot + 1) * n);
   for (int64_t i = 0; i < n; ++i)
     item.data[slot * n + i] = item.half ? f16ToFloat(floatToF16(x[i])) : x[i];
 }
@@ -57,7 +94,7 @@ llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions 
     r->context = r->built.nCtxTrain;
   r->lengths.assign(session.nSequences, 0);
   r->weights = std::make_unique<FileWeights>(*r->file);
-  r->state = std::make_unique<FloatState>(*r->built.module, r->context * session.nSequences);
+  r->state = std::make_unique<FloatState>(*r->built.module);
   Reference *self = r.get();
   r->interpreterOptions.parallelFor = [self](int64_t n, llvm::function_ref<void(int64_t)> fn) {
     self->pool->run([&](unsigned t) {

@@ -5,24 +5,47 @@
 #include "runtime/engine/Compile.h"
 #include "runtime/engine/Evaluator.h"
 #include "runtime/engine/Vocabulary.h"
+#include "runtime/memory/Region.h"
 #include "runtime/sched/ThreadPool.h"
+
+#include <atomic>
 
 namespace vetro {
 
-/// Dequantises rows of the file as they are read.
+/// Rows of the file's weights as F32. A row that is read a second time is kept, so that one pass
+/// over a prompt costs no memory and the tokens after it no dequantising. The weights that come
+/// first in the file are kept, as many as `keepBytes` hold; the others are dequantised at each use.
 class FileWeights : public ref::WeightSource {
 public:
-  explicit FileWeights(const gguf::File &file) : file(file) {}
+  /// Both real models fit: SmolLM2 135M takes 0.5 GiB, Gemma 3 270M 1.0 GiB.
+  static constexpr uint64_t defaultKeepBytes = uint64_t(3) << 29; // 1.5 GiB
+
+  explicit FileWeights(const gguf::File &file, uint64_t keepBytes = defaultKeepBytes);
+  /// Any number of threads may call it at once.
   void readRow(llvm::StringRef name, int64_t row, float *out) const override;
+  /// How many rows are kept now.
+  uint64_t keptRows() const { return nKept.load(std::memory_order_relaxed); }
 
 private:
+  enum class RowState : uint8_t { Unread, ReadOnce, Filling, Kept };
+  struct Item {
+    const gguf::TensorInfo *info = nullptr;
+    float *rows = nullptr;                          ///< in `kept`; null: never kept
+    std::unique_ptr<std::atomic<RowState>[]> state; ///< of each row
+  };
+  void keep(const Item &item, int64_t row, const float *values) const;
+
   const gguf::File &file; ///< must outlive this
+  Region kept;
+  mutable std::atomic<uint64_t> nKept{0};
+  llvm::StringMap<Item> items;
 };
 
-/// Keeps each state as floats [slots][heads * headDim], rounded to the state's element type.
+/// Keeps each state as floats [slots][heads * headDim], rounded to the state's element type. Slots
+/// take memory from the first store on.
 class FloatState : public ref::StateStore {
 public:
-  FloatState(mlir::ModuleOp module, uint32_t slots);
+  explicit FloatState(mlir::ModuleOp module);
   void store(llvm::StringRef state, int32_t slot, const float *x, int64_t n) override;
   void load(llvm::StringRef state, int32_t slot, float *out, int64_t n) const override;
 
