@@ -1,6 +1,5 @@
 // Helpers of the engine's tests.
 #include "tests/unit/engine/EngineTest.h"
-#include "runtime/engine/Reference.h"
 
 #include <fstream>
 #include <random>
@@ -45,10 +44,9 @@ std::unique_ptr<Session> open(std::shared_ptr<Model> model, SessionOptions o) {
   return must(Session::create(std::move(model), o));
 }
 
-std::unique_ptr<Evaluator> reference(const std::string &path, const Tokenizer *&tokenizer) {
-  auto r = must(Reference::create(options(path, "f32", 2), {}));
-  tokenizer = &r->tokenizer();
-  return r;
+std::unique_ptr<Reference> reference(const std::string &path, const std::string &kv,
+                                     SessionOptions o) {
+  return must(Reference::create(options(path, kv, 2), o));
 }
 
 std::vector<float> lastLogits(Evaluator &e, llvm::ArrayRef<int32_t> ids,
@@ -66,6 +64,35 @@ std::vector<float> lastLogits(Evaluator &e, llvm::ArrayRef<int32_t> ids,
     begin += n;
   }
   return last;
+}
+
+static void appendGreedy(GreedyRun &run, llvm::ArrayRef<float> logits) {
+  size_t best = logits[0] < logits[1], second = 1 - best;
+  for (size_t i = 2; i < logits.size(); ++i)
+    if (logits[i] > logits[best])
+      second = std::exchange(best, i);
+    else if (logits[i] > logits[second])
+      second = i;
+  run.ids.push_back(int32_t(best));
+  run.margins.push_back(logits[best] - logits[second]);
+}
+
+std::vector<GreedyRun> greedySideBySide(Evaluator &e, llvm::ArrayRef<std::vector<int32_t>> prompts,
+                                        size_t nTokens) {
+  std::vector<GreedyRun> runs(prompts.size());
+  std::vector<BatchToken> batch;
+  for (uint32_t s = 0; s < prompts.size(); ++s)
+    for (size_t i = 0; i < prompts[s].size(); ++i)
+      batch.push_back({prompts[s][i], s, i + 1 == prompts[s].size()});
+  for (size_t step = 0; step < nTokens; ++step) {
+    must(e.decode(batch, [&](size_t i, llvm::ArrayRef<float> logits) {
+      appendGreedy(runs[batch[i].sequence], logits);
+    }));
+    batch.clear();
+    for (uint32_t s = 0; s < runs.size(); ++s)
+      batch.push_back({runs[s].ids.back(), s, true});
+  }
+  return runs;
 }
 
 std::vector<float> allLogits(Evaluator &e, llvm::ArrayRef<int32_t> ids) {

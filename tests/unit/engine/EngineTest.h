@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/engine/Engine.h"
+#include "runtime/engine/Reference.h"
 #include "runtime/engine/Session.h"
 #include "tests/unit/Catch.h"
 #include "tests/unit/TestData.h"
@@ -30,13 +31,24 @@ nlohmann::json golden(const RealModel &m, const std::string &kind);
 std::shared_ptr<Model> load(const std::string &path, const std::string &kv = "f16",
                             unsigned threads = 1);
 std::unique_ptr<Session> open(std::shared_ptr<Model> model, SessionOptions options = {});
-/// The interpreter, and the tokenizer that it holds.
-std::unique_ptr<Evaluator> reference(const std::string &path, const Tokenizer *&tokenizer);
+/// The interpreter, with K and V kept as `kv`.
+std::unique_ptr<Reference> reference(const std::string &path, const std::string &kv = "f32",
+                                     SessionOptions options = {});
 
 /// Runs `ids` in sequence 0, in pieces of the given sizes (the last one repeats), and returns the
 /// logits of the last position.
 std::vector<float> lastLogits(Evaluator &e, llvm::ArrayRef<int32_t> ids,
                               std::vector<size_t> pieces = {});
+/// Greedy ids that follow each of `prompts`, nTokens a prompt, past any end, and for each the first
+/// minus the second logit. All prompts run side by side, prompt i in sequence i, which must be
+/// empty.
+struct GreedyRun {
+  std::vector<int32_t> ids;
+  std::vector<float> margins;
+};
+std::vector<GreedyRun> greedySideBySide(Evaluator &e, llvm::ArrayRef<std::vector<int32_t>> prompts,
+                                        size_t nTokens);
+
 /// Logits of every position, one row after the other.
 std::vector<float> allLogits(Evaluator &e, llvm::ArrayRef<int32_t> ids);
 

@@ -20,38 +20,51 @@ size_t firstDifference(const std::vector<int32_t> &a, const std::vector<int32_t>
   return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
 }
 
+/// PyTorch's greedy text of the golden prompts.
+struct GoldenText {
+  std::string name;
+  std::vector<int32_t> prompt, ids;
+  std::vector<double> margins;
+};
+std::vector<GoldenText> goldenTexts(const RealModel &m) {
+  nlohmann::json file = golden(m, "greedy");
+  std::vector<GoldenText> texts;
+  for (const auto &p : file["prompts"])
+    texts.push_back({p["name"], p["prompt_ids"], p["ids"], p["margins"]});
+  REQUIRE(texts.size() >= 12);
+  return texts;
+}
+
 /// Greedy text of the interpreter against PyTorch's: equal but where PyTorch's margin is < 0.001.
-void checkReference(const RealModel &m, size_t firstPrompts, size_t nTokens) {
+/// Of the prompts only those of at most `longest` tokens.
+void checkReference(const RealModel &m, size_t longest, size_t nTokens) {
   std::string path = realModel(m);
   if (path.empty())
     return;
-  const Tokenizer *tokenizer = nullptr;
-  auto r = reference(path, tokenizer);
-  size_t done = 0;
-  nlohmann::json file = golden(m, "greedy");
-  REQUIRE(file["prompts"].size() >= 12);
-  for (const auto &p : file["prompts"]) {
-    if (done++ == firstPrompts)
-      break;
-    std::vector<int32_t> ids = p["ids"];
-    ids.resize(std::min(ids.size(), nTokens));
-    r->truncate(0, 0);
-    Generation g = greedy(*r, *tokenizer, p["prompt_ids"], ids.size());
-    size_t at = firstDifference(g.ids, ids);
-    INFO(m.golden << " " << p["name"] << " step " << at);
-    CHECK((at == ids.size() || double(p["margins"][at]) < 0.001));
+  std::vector<GoldenText> texts = goldenTexts(m);
+  llvm::erase_if(texts, [&](const GoldenText &t) { return t.prompt.size() > longest; });
+  std::vector<std::vector<int32_t>> prompts;
+  for (const GoldenText &t : texts)
+    prompts.push_back(t.prompt);
+  auto r = reference(path, "f32", {.nCtx = 256, .nSequences = uint32_t(prompts.size())});
+  std::vector<GreedyRun> runs = greedySideBySide(*r, prompts, nTokens);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    texts[i].ids.resize(nTokens);
+    size_t at = firstDifference(runs[i].ids, texts[i].ids);
+    INFO(m.golden << " " << texts[i].name << " step " << at);
+    CHECK((at == nTokens || texts[i].margins[at] < 0.001));
   }
 }
 } // namespace
 
 TEST_CASE("the interpreter gives PyTorch's greedy tokens") {
   for (const RealModel &m : realModels)
-    checkReference(m, 2, 10);
+    checkReference(m, 24, 8);
 }
 
 TEST_CASE("the interpreter gives PyTorch's greedy tokens on all prompts", "[.full]") {
   for (const RealModel &m : realModels)
-    checkReference(m, 100, 32);
+    checkReference(m, 256, 32);
 }
 
 TEST_CASE("free greedy text of the fast path leaves PyTorch's only at a small margin") {
@@ -61,15 +74,12 @@ TEST_CASE("free greedy text of the fast path leaves PyTorch's only at a small ma
       continue;
     auto model = load(path, "f16", 2);
     auto s = open(model);
-    nlohmann::json file = golden(m, "greedy");
-    REQUIRE(file["prompts"].size() >= 12);
-    for (const auto &p : file["prompts"]) {
-      std::vector<int32_t> ids = p["ids"];
+    for (const GoldenText &text : goldenTexts(m)) {
       s->truncate(0, 0);
-      Generation g = greedy(*s, model->tokenizer(), p["prompt_ids"], ids.size());
-      size_t at = firstDifference(g.ids, ids);
-      INFO(m.golden << " " << p["name"] << " step " << at);
-      CHECK((at == ids.size() || double(p["margins"][at]) < 0.35));
+      Generation g = greedy(*s, model->tokenizer(), text.prompt, text.ids.size());
+      size_t at = firstDifference(g.ids, text.ids);
+      INFO(m.golden << " " << text.name << " step " << at);
+      CHECK((at == text.ids.size() || text.margins[at] < 0.35));
     }
   }
 }
