@@ -49,6 +49,11 @@ struct GreedyRun {
 std::vector<GreedyRun> greedySideBySide(Evaluator &e, llvm::ArrayRef<std::vector<int32_t>> prompts,
                                         size_t nTokens);
 
+/// The first step at which the ids differ; their number if they do not.
+inline size_t firstDifference(llvm::ArrayRef<int32_t> a, llvm::ArrayRef<int32_t> b) {
+  return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+}
+
 /// Logits of every position, one row after the other.
 std::vector<float> allLogits(Evaluator &e, llvm::ArrayRef<int32_t> ids);
 
