@@ -16,34 +16,9 @@ from safetensors.numpy import load_file
 
 import make_golden_models as models
 from llama_cpp_peer import LlamaCpp, system_info
+from logit_distance import distance, nll_of
 
 KL_POSITIONS = 360
-
-
-def log_softmax(row):
-    wide = row.astype(numpy.float64)
-    wide -= wide.max()
-    return wide - numpy.log(numpy.exp(wide).sum())
-
-
-def distance(wanted, found):
-    """Mean KL(wanted || found) in nats, share of equal first choices, top-logit difference."""
-    divergence, equal, top_difference = [], 0, []
-    for want, have in zip(wanted, found):
-        log_p, log_q = log_softmax(want), log_softmax(have)
-        divergence.append(float((numpy.exp(log_p) * (log_p - log_q)).sum()))
-        best = int(want.argmax())
-        equal += best == int(have.argmax())
-        top_difference.append(float(have[best]) - float(want[best]))
-    top_difference = numpy.array(top_difference)
-    return {"mean_kl": float(numpy.mean(divergence)), "max_kl": max(divergence),
-            "top1_equal": equal, "positions": len(divergence),
-            "top_logit_rms": float(numpy.sqrt((top_difference**2).mean())),
-            "top_logit_max": float(numpy.abs(top_difference).max())}
-
-
-def nll_of(logits, ids):
-    return [-float(log_softmax(row)[token]) for row, token in zip(logits, ids[1:])]
 
 
 def measure(path, golden, wanted, flash_attn):
