@@ -21,7 +21,7 @@ struct ModelOptions {
   unsigned nThreads = 1;
   bool pin = true;        ///< bind threads to processors
   bool graphOnly = false; ///< no weights, no code: inspect, graph, passes
-  std::function<void(llvm::StringRef stage, double fraction)> progress; ///< may be empty
+  std::function<void(llvm::StringRef stage, double fraction)> progress = {}; ///< may be empty
 };
 
 /// What a session may hold.
@@ -30,6 +30,8 @@ struct SessionOptions {
   uint32_t nUbatch = 512; ///< tokens per micro-batch
   uint32_t nSequences = 1;
   uint32_t nOutputs = 1; ///< rows of logits per micro-batch
+  /// Called between the micro-batches of a batch with the fraction that has run; may be empty.
+  std::function<void(double fraction)> progress = {};
 };
 
 } // namespace vetro

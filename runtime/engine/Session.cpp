@@ -103,6 +103,8 @@ llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,
     for (uint32_t o = 0; o < batch.nOutputs; ++o)
       onLogits(begin + outputs[o], {plan.logits() + o * nVocab, nVocab});
     begin = end;
+    if (opts.progress && end < all.size())
+      opts.progress(double(end) / double(all.size()));
     if (interrupted())
       break;
   }
