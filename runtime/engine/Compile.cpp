@@ -68,6 +68,22 @@ void report(const Diagnostic &d, const PassObserver &observer) {
 }
 } // namespace
 
+/// Error: a site of "fuse-qkv@blk.3" that no value of the graph lies at.
+static llvm::Error checkSites(Graph &graph, ArrayRef<std::string> disable) {
+  for (StringRef item : disable) {
+    StringRef site = item.split('@').second;
+    bool found = site.empty() || llvm::any_of(graph.forward().front(), [&](Operation &op) {
+                   StringRef name = ir::nameOf(&op);
+                   return name.consume_front(site) && (name.empty() || name.starts_with("."));
+                 });
+    if (!found)
+      return llvm::createStringError("--disable: the graph has no value at '%s', expected a layer "
+                                     "such as blk.3 or a value's name; `vetro graph` draws them",
+                                     site.str().c_str());
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer) {
   PassManager manager(graph.context.get(), ModuleOp::getOperationName());
   PipelineOptions pipeline;
@@ -75,6 +91,8 @@ llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObser
   pipeline.activations = options.activations;
   pipeline.explain = bool(observer.remark);
   if (llvm::Error error = addPipeline(manager, pipeline))
+    return error;
+  if (llvm::Error error = checkSites(graph, options.disable))
     return error;
   manager.addInstrumentation(std::make_unique<Watch>(observer));
   std::string message;
