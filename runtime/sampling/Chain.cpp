@@ -9,8 +9,8 @@ namespace vetro {
 static llvm::Error checkRange(const char *name, float value, float low, float high) {
   if (value >= low && value <= high) // false for NaN
     return llvm::Error::success();
-  return llvm::createStringError(
-      llvm::formatv("{0}: found {1}, expected a number from {2} to {3}", name, value, low, high));
+  return llvm::createStringError("%s: found %g, expected a number from %g to %g", name,
+                                 double(value), double(low), double(high));
 }
 
 static llvm::Error check(const SamplingOptions &o, size_t nVocab) {
