@@ -3,6 +3,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
 
 namespace vetro::gguf {
 
@@ -85,9 +86,25 @@ llvm::Error makeError(ErrorKind kind, llvm::StringRef path, uint64_t offset,
                                                .str());
 }
 
+static const char *nextStep(int errnoValue) {
+  switch (errnoValue) {
+  case ENOENT:
+  case ENOTDIR:
+    return "; check the path";
+  case EACCES:
+  case EPERM:
+    return "; check its permissions";
+  case ENOSPC:
+    return "; free some space";
+  default:
+    return "";
+  }
+}
+
 llvm::Error makeSystemError(llvm::StringRef path, llvm::StringRef action, int errnoValue) {
   return makeError(ErrorKind::File, path,
-                   "could not " + action + ": " + std::generic_category().message(errnoValue));
+                   "could not " + action + ": " + std::generic_category().message(errnoValue) +
+                       nextStep(errnoValue));
 }
 
 } // namespace vetro::gguf
