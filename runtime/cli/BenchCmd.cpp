@@ -191,6 +191,8 @@ static void printTable(const Json &j) {
 }
 
 static int bench(BenchOptions &o) {
+  if (o.nPrompt == 0 && o.nGen == 0)
+    return fail("bench: found 0 tokens to measure, expected some; give --prompt or --gen");
   Progress progress(o.model);
   auto model = Model::load(o.model);
   if (!model)

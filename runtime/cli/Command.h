@@ -15,9 +15,16 @@ enum ExitCode { Done = 0, AnswerIsNo = 1, InputError = 2, Interrupted = 130 };
 int fail(llvm::Error error);
 int fail(const llvm::Twine &message);
 
-/// A number from `low` to `high`; the help text does not repeat the range.
+/// A whole number from `low` to `high`; the help text does not repeat the range.
 template <typename T> CLI::Validator range(T low, T high) {
-  return CLI::Range(low, high).description("");
+  auto check = [low, high](std::string &text) {
+    T number;
+    if (!llvm::StringRef(text).getAsInteger(10, number) && number >= low && number <= high)
+      return std::string();
+    return "found " + (text.empty() ? "nothing" : text) + ", expected a whole number from " +
+           std::to_string(low) + " to " + std::to_string(high);
+  };
+  return CLI::Validator(check, "");
 }
 
 /// Adds what every command that opens a file has: MODEL, --override-kv, --no-mmap, ...

@@ -1,7 +1,6 @@
 // vetro detokenize: token ids to the bytes they print.
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
-#include "runtime/engine/Vocabulary.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,10 +15,7 @@ struct DetokenizeOptions {
 } // namespace
 
 static int detokenize(DetokenizeOptions &o) {
-  auto file = openFile(o.model);
-  if (!file)
-    return fail(file.takeError());
-  auto tokenizer = loadTokenizer(**file);
+  auto tokenizer = openTokenizer(o.model);
   if (!tokenizer)
     return fail(tokenizer.takeError());
   if (o.ids == "-") {

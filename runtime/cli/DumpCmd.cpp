@@ -1,4 +1,6 @@
 // vetro dump: run a prompt once and write named values to a safetensors file.
+#include "runtime/cli/Output.h"
+#include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/engine/Hooks.h"
 
@@ -14,7 +16,7 @@ struct DumpOptions {
   PromptOptions prompt;
   std::string positions = "all", output;
   std::vector<std::string> hooks;
-  bool reference = false;
+  bool reference = false, json = false;
 };
 
 /// Which names the globs ask for.
@@ -25,18 +27,28 @@ public:
     for (const std::string &text : texts) {
       auto pattern = llvm::GlobPattern::create(text);
       if (!pattern)
-        return llvm::createStringError("--hooks: '%s': %s", text.c_str(),
-                                       llvm::toString(pattern.takeError()).c_str());
-      globs.patterns.push_back(std::move(*pattern));
+        return llvm::createStringError(
+            "--hooks: %s: %s, expected names with * and ?, such as 'blk.*.l_out'",
+            quotedText(text).c_str(), llvm::toString(pattern.takeError()).c_str());
+      globs.patterns.push_back({text, std::move(*pattern)});
     }
     return globs;
   }
   bool match(llvm::StringRef name) const {
-    return llvm::any_of(patterns, [&](const llvm::GlobPattern &p) { return p.match(name); });
+    return llvm::any_of(patterns, [&](const auto &p) { return p.second.match(name); });
+  }
+  /// Error: a glob that takes none of these names.
+  llvm::Error checkAllUsed(llvm::ArrayRef<llvm::StringRef> names) const {
+    for (const auto &[text, pattern] : patterns)
+      if (llvm::none_of(names, [&](llvm::StringRef name) { return pattern.match(name); }))
+        return llvm::createStringError("--hooks: no value is called %s; docs/tensor-names.md lists "
+                                       "them, `vetro graph` draws them",
+                                       quotedText(text).c_str());
+    return llvm::Error::success();
   }
 
 private:
-  std::vector<llvm::GlobPattern> patterns;
+  std::vector<std::pair<std::string, llvm::GlobPattern>> patterns;
 };
 } // namespace
 
@@ -45,6 +57,13 @@ static std::vector<BatchToken> allOutputs(llvm::ArrayRef<int32_t> ids) {
   for (int32_t id : ids)
     batch.push_back({id, 0, true});
   return batch;
+}
+
+static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {
+  std::vector<llvm::StringRef> names;
+  for (const Hook &hook : hooks)
+    names.push_back(hook.name);
+  return names;
 }
 
 static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Globs &globs) {
@@ -57,6 +76,8 @@ static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Glob
   auto hooks = HookRecorder::list(**model);
   if (!hooks)
     return hooks.takeError();
+  if (llvm::Error error = globs.checkAllUsed(namesOf(*hooks)))
+    return std::move(error);
   llvm::erase_if(*hooks, [&](const Hook &h) { return !globs.match(h.name); });
   auto recorder = HookRecorder::create(**model, *hooks);
   if (!recorder)
@@ -95,6 +116,9 @@ static llvm::Expected<std::vector<HookValue>> dumpReference(DumpOptions &o, cons
   if (llvm::Error error =
           (*reference)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
     return std::move(error);
+  std::vector<llvm::StringRef> names(index.keys().begin(), index.keys().end());
+  if (llvm::Error error = globs.checkAllUsed(names))
+    return std::move(error);
   return values;
 }
 
@@ -108,28 +132,43 @@ static void keepLast(NamedTensor &t) {
   t.shape[0] = 1;
 }
 
+/// Writes the values with their labels as metadata ("label:blk.0.l_out": "ran").
+static llvm::Error writeValues(const DumpOptions &o, std::vector<HookValue> &values) {
+  std::vector<NamedTensor> tensors;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  Json list = Json::array();
+  for (HookValue &v : values) {
+    if (o.positions == "last")
+      keepLast(v.tensor);
+    metadata.push_back({"label:" + v.tensor.name, v.label});
+    list.push_back({{"name", v.tensor.name}, {"shape", v.tensor.shape}, {"label", v.label}});
+    tensors.push_back(std::move(v.tensor));
+  }
+  if (llvm::Error error = writeOutput(
+          o.output, [&](llvm::raw_ostream &out) { writeSafetensors(out, tensors, metadata); }))
+    return error;
+  if (o.json)
+    printJson({{"path", o.output}, {"tensors", list}});
+  return llvm::Error::success();
+}
+
 static int dump(DumpOptions &o) {
+  if (llvm::Error error = checkOutput(o.output))
+    return fail(std::move(error));
   if (llvm::Error error = readPrompt(o.prompt))
     return fail(std::move(error));
   auto globs = Globs::create(o.hooks);
   if (!globs)
     return fail(globs.takeError());
+  Progress progress(o.model, o.session);
   auto values = o.reference ? dumpReference(o, *globs) : dumpRun(o, *globs);
+  progress.clear();
   if (!values)
     return fail(values.takeError());
-  if (values->empty())
-    return fail(llvm::createStringError("--hooks: no value has such a name; `vetro graph` and "
-                                        "docs/tensor-names.md show them"));
-  std::vector<NamedTensor> tensors;
-  std::vector<std::pair<std::string, std::string>> metadata;
-  for (HookValue &v : *values) {
-    if (o.positions == "last")
-      keepLast(v.tensor);
-    metadata.push_back({"label:" + v.tensor.name, v.label});
-    tensors.push_back(std::move(v.tensor));
-  }
-  if (llvm::Error error = writeSafetensors(o.output, tensors, metadata))
+  if (llvm::Error error = writeValues(o, *values))
     return fail(std::move(error));
+  if (showNotes(false))
+    note(llvm::Twine(values->size()) + " values written to " + o.output);
   return Done;
 }
 
@@ -148,7 +187,11 @@ void addDump(CLI::App &program, int &exitCode) {
   c->add_flag("--reference", o->reference, "run the interpreter instead");
   addSessionOptions(*c, o->session);
   c->add_option("-o,--output", o->output, "the file to write")->required();
-  c->footer("Example:\n  vetro dump model.gguf -p 'Hello' --hooks 'blk.0.*' -o blk0.safetensors");
+  c->add_flag("--json", o->json, "one object: path, tensors (name, shape, label)");
+  c->footer("Names are those of docs/tensor-names.md.\n"
+            "Examples:\n"
+            "  vetro dump model.gguf -p 'Hello' --hooks 'blk.0.*' -o blk0.safetensors\n"
+            "  vetro dump model.gguf --ids 1,42,7 --hooks logits --positions last --json -o l.st");
   c->callback([o, &exitCode] { exitCode = dump(*o); });
 }
 

@@ -1,10 +1,11 @@
 // vetro graph: the model's graph as a drawing, at one of its levels.
 #include "runtime/cli/Command.h"
+#include "runtime/cli/Output.h"
+#include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Svg.h"
 #include "runtime/engine/Compile.h"
 #include "viz/Dot.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,6 +17,7 @@ struct GraphOptions {
   viz::DotOptions dot;
   std::string stage = "planned", around, out;
   unsigned deadlineSec = 5;
+  bool json = false;
 };
 } // namespace
 
@@ -48,37 +50,46 @@ static llvm::Error readAround(GraphOptions &o) {
   return llvm::Error::success();
 }
 
-static llvm::Error writeDrawing(const GraphOptions &o, llvm::StringRef dot) {
-  if (llvm::sys::path::extension(o.out) == ".svg") {
-    auto layout = writeSvg(dot, o.out, o.deadlineSec);
-    if (!layout)
-      return layout.takeError();
-    if (*layout != "dot")
-      llvm::errs() << "vetro: " << o.out << ": drawn by " << *layout
-                   << ", as the better layout was not ready in " << o.deadlineSec << " s\n";
+/// What -o says: "-", or a file that can be written.
+static llvm::Error checkDrawing(const GraphOptions &o) {
+  if (o.out == "-")
+    return o.json ? llvm::createStringError("--json: the drawing goes to stdout already; name a "
+                                            "file with -o")
+                  : llvm::Error::success();
+  if (llvm::Error error = checkOutput(o.out))
+    return error;
+  llvm::StringRef extension = llvm::sys::path::extension(o.out);
+  if (extension == ".dot" || extension == ".svg" || extension == ".gv")
     return llvm::Error::success();
-  }
+  return llvm::createStringError("-o: %s ends neither in .dot nor in .svg; give it one of the two",
+                                 quotedText(o.out).c_str());
+}
+
+static llvm::Error writeDrawing(const GraphOptions &o, const std::string &dot) {
   if (o.out == "-") {
     llvm::outs() << dot;
     return llvm::Error::success();
   }
-  std::error_code error;
-  llvm::raw_fd_ostream file(o.out, error);
-  if (!error) {
-    file << dot;
-    file.close();
-    error = file.error();
-    file.clear_error();
+  Drawing drawing{dot, "none"};
+  if (llvm::sys::path::extension(o.out) == ".svg") {
+    auto svg = drawSvg(dot, o.deadlineSec);
+    if (!svg)
+      return svg.takeError();
+    drawing = std::move(*svg);
+    if (drawing.layout != "dot")
+      note(o.out + ": drawn by " + drawing.layout + ", as the better layout was not ready in " +
+           llvm::Twine(o.deadlineSec) + " s");
   }
-  if (error)
-    return llvm::createStringError(o.out + ": cannot be written: " + error.message());
+  if (llvm::Error error = writeOutput(o.out, [&](llvm::raw_ostream &out) { out << drawing.svg; }))
+    return error;
+  if (o.json)
+    printJson({{"path", o.out}, {"bytes", drawing.svg.size()}, {"layout", drawing.layout}});
   return llvm::Error::success();
 }
 
 static llvm::Error graph(GraphOptions o) {
-  llvm::StringRef extension = llvm::sys::path::extension(o.out);
-  if (o.out != "-" && extension != ".dot" && extension != ".svg" && extension != ".gv")
-    return llvm::createStringError("-o: '%s' ends neither in .dot nor in .svg", o.out.c_str());
+  if (llvm::Error error = checkDrawing(o))
+    return error;
   if (llvm::Error error = readAround(o))
     return error;
   auto file = openFile(o.model);
@@ -99,7 +110,7 @@ void addGraph(CLI::App &program, int &exitCode) {
   CLI::App *command = program.add_subcommand("graph", "draw the model's graph");
   addFileOptions(*command, o->model);
   addPlanOptions(*command, o->model);
-  command->add_option("-o", o->out, "file to write: .svg, .dot, or - for DOT on stdout")
+  command->add_option("-o,--output", o->out, "file to write: .svg, .dot, or - for DOT on stdout")
       ->required();
   command->add_option("--stage", o->stage, "frontend: as the papers; fused; planned: as it runs")
       ->check(CLI::IsMember({"frontend", "fused", "planned"}))
@@ -109,7 +120,9 @@ void addGraph(CLI::App &program, int &exitCode) {
   command->add_option("--around", o->around, "NAME or NAME:STEPS: only what is near this value")
       ->excludes(layer);
   command->add_option("--deadline", o->deadlineSec, "seconds before an SVG gets a faster layout")
+      ->check(range(0u, 86400u))
       ->capture_default_str();
+  command->add_flag("--json", o->json, "one object: path, bytes, layout");
   command->footer("Examples:\n  vetro graph model.gguf -o model.svg\n"
                   "  vetro graph model.gguf --stage frontend --layer 3 -o layer.svg\n"
                   "  vetro graph model.gguf --around blk.3.q_rope:2 -o near.svg");

@@ -136,7 +136,9 @@ void addInspect(CLI::App &program, int &exitCode) {
       program.add_subcommand("inspect", "what a file holds and what becomes of it; runs nothing");
   addFileOptions(*command, o->model);
   addPlanOptions(*command, o->model);
-  command->add_option("-c,--ctx", o->nCtx, "context whose cache is counted")->capture_default_str();
+  command->add_option("-c,--ctx", o->nCtx, "context whose cache is counted")
+      ->check(range(0u, 1u << 30))
+      ->capture_default_str();
   command->add_flag("--all", o->all, "long texts and arrays in full");
   command->add_flag("--json", o->json, "one object: file, metadata, tensors, types, frontend, ...");
   command->footer("Examples:\n"

@@ -4,6 +4,7 @@
 #include "frontends/tiny/Tiny.h"
 #include "runtime/cli/Command.h"
 #include "runtime/cli/Output.h"
+#include "runtime/cli/OutputFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -20,6 +21,8 @@ struct MakeTinyOptions {
 } // namespace
 
 static int makeTiny(const MakeTinyOptions &o) {
+  if (llvm::Error error = checkOutput(o.output))
+    return fail(std::move(error));
   ModelOptions none;
   Progress bar(none);
   auto progress = [&](double fraction) { bar.show("writing", fraction); };
@@ -56,11 +59,13 @@ void addMakeTiny(CLI::App &program, int &exitCode) {
       ->capture_default_str();
   c->add_option("--layers", t.layers, "layers, instead of the shape's")
       ->check(range<int64_t>(1, 1024));
-  c->add_option("--seed", t.seed, "the same seed gives the same bytes")->capture_default_str();
+  c->add_option("--seed", t.seed, "the same seed gives the same bytes")
+      ->check(range<uint64_t>(0, UINT64_MAX))
+      ->capture_default_str();
   c->add_flag("--optional", t.optional,
               "add the tensors that files may lack: biases, a head of its own");
   c->add_option("--override-kv", t.overrides, "set a metadata key: KEY=TYPE:VALUE");
-  c->add_flag("--json", o->json, "the result as JSON");
+  c->add_flag("--json", o->json, "one object: path, bytes");
   c->add_option("-o,--output", o->output, "the file to write")->required();
   c->footer("Examples:\n  vetro make-tiny --arch gemma3 --type Q4_K_M -o tiny.gguf");
   c->callback([o, &exitCode] { exitCode = makeTiny(*o); });

@@ -3,6 +3,7 @@
 #include "runtime/cli/Command.h"
 
 #include "llvm/Support/raw_ostream.h"
+#include <cstdio>
 #include <unistd.h>
 
 namespace vetro::cli {
@@ -22,9 +23,12 @@ void note(const llvm::Twine &text) { llvm::errs() << "vetro: " << text << "\n"; 
 int finishOutput(int exitCode) {
   llvm::raw_fd_ostream &out = llvm::outs();
   out.flush();
-  if (!out.has_error())
+  // CLI11 prints help and version to the C library's stream.
+  bool helpLost = std::fflush(stdout) != 0 || std::ferror(stdout);
+  if (!out.has_error() && !helpLost)
     return exitCode;
-  std::string reason = out.error().message();
+  std::error_code code = out.has_error() ? out.error() : std::make_error_code(std::errc::io_error);
+  std::string reason = code.message();
   out.clear_error(); // else its destructor ends the process
   return fail("stdout: could not write: " + reason + "; free some space or write elsewhere");
 }
@@ -32,6 +36,10 @@ int finishOutput(int exitCode) {
 Progress::Progress(ModelOptions &options) {
   options.progress = [this](llvm::StringRef stage, double fraction) { show(stage, fraction); };
   options.open.progress = [this](double fraction) { show("reading the file", fraction); };
+}
+
+Progress::Progress(ModelOptions &options, SessionOptions &session) : Progress(options) {
+  session.progress = [this](double fraction) { show("reading the prompt", fraction); };
 }
 
 void Progress::show(llvm::StringRef stage, double fraction) {

@@ -25,8 +25,10 @@ int finishOutput(int exitCode);
 /// A bar on stderr for long work; draws nothing where stderr is no terminal.
 class Progress {
 public:
-  /// Hooks itself into the options, which must not be used after this object.
+  /// Hooks itself into the options, which must not be used after this object: loading, compiling
+  /// and, with a session's options, prompts of several micro-batches.
   explicit Progress(ModelOptions &options);
+  Progress(ModelOptions &options, SessionOptions &session);
   ~Progress() { clear(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;

@@ -1,5 +1,6 @@
 // vetro passes: what each pass changed, where it fired and where it did not, and why.
 #include "runtime/cli/Command.h"
+#include "runtime/cli/Output.h"
 #include "runtime/engine/Compile.h"
 #include "viz/Picture.h"
 
@@ -7,7 +8,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace vetro::cli {
 
@@ -141,12 +141,12 @@ static void printRecord(const PassRecord &r, const PassesOptions &o, llvm::raw_o
 
 // ---- JSON ----
 
-static nlohmann::json toJson(const PassRecord &r, const PassesOptions &o) {
-  nlohmann::json object{{"pass", r.flag},
-                        {"ops_before", r.before},
-                        {"ops_after", r.after},
-                        {"fired", nlohmann::json::array()},
-                        {"refused", nlohmann::json::array()}};
+static Json toJson(const PassRecord &r, const PassesOptions &o) {
+  Json object{{"pass", r.flag},
+              {"ops_before", r.before},
+              {"ops_after", r.after},
+              {"fired", Json::array()},
+              {"refused", Json::array()}};
   for (const PassRemark &remark : r.remarks)
     object[remark.fired ? "fired" : "refused"].push_back(
         {{"site", remark.site}, {"text", remark.text}});
@@ -180,14 +180,14 @@ static llvm::Error passes(PassesOptions &o) {
       return llvm::createStringError("--pass: no pass '%s' ran; these did: %s", o.pass.c_str(),
                                      known.c_str());
   }
-  nlohmann::json list = nlohmann::json::array();
+  Json list = Json::array();
   for (const PassRecord &r : *records)
     if (o.json)
       list.push_back(toJson(r, o));
     else
       printRecord(r, o, llvm::outs());
   if (o.json)
-    llvm::outs() << nlohmann::json{{"passes", list}}.dump(2) << "\n";
+    printJson({{"passes", list}});
   return llvm::Error::success();
 }
 
@@ -198,9 +198,9 @@ void addPasses(CLI::App &program, int &exitCode) {
   addPlanOptions(*command, o->model);
   command->add_option("--pass", o->pass, "only this pass: fuse-qkv");
   command->add_option("--layer", o->layer, "print this layer before and after each pass")
-      ->check(CLI::NonNegativeNumber);
+      ->check(range(0, 1 << 20));
   command->add_flag("--explain", o->explain, "say for each site what was done, or why not");
-  command->add_flag("--json", o->json, "one JSON object instead of text");
+  command->add_flag("--json", o->json, "one object: passes, each with ops, fired, refused");
   command->footer("Examples:\n  vetro passes model.gguf --explain\n"
                   "  vetro passes model.gguf --pass fuse-qkv --layer 0");
   command->callback([o, &exitCode] {

@@ -3,35 +3,54 @@
 #include "runtime/cli/Output.h"
 
 #include "llvm/Support/MemoryBuffer.h"
+#include <unistd.h>
 
 namespace vetro::cli {
 
-void addPromptOptions(CLI::App &command, PromptOptions &o) {
-  o.textOption = command.add_option("-p,--prompt", o.text, "the prompt");
+void addTextOptions(CLI::App &command, PromptOptions &o) {
+  o.textOption = command.add_option("-p,--prompt", o.text, "the text");
   o.fileOption =
-      command.add_option("-f,--file", o.file, "a file whose bytes are the prompt; -: stdin");
-  o.idsOption =
-      command.add_option("--ids", o.ids, "the prompt as token ids: 1,2,3; nothing is added");
+      command.add_option("-f,--file", o.file, "a file whose bytes are the text; -: stdin");
   command.add_flag("--parse-special", o.parseSpecial, "text of a special token becomes that token");
 }
 
+void addPromptOptions(CLI::App &command, PromptOptions &o) {
+  addTextOptions(command, o);
+  o.idsOption =
+      command.add_option("--ids", o.ids, "the prompt as token ids: 1,2,3; nothing is added");
+}
+
+llvm::Expected<std::unique_ptr<Tokenizer>> openTokenizer(ModelOptions &options) {
+  auto file = openFile(options);
+  if (!file)
+    return file.takeError();
+  return loadTokenizer(**file);
+}
+
 llvm::Expected<std::string> readWhole(llvm::StringRef path) {
+  if (path == "-" && isatty(STDIN_FILENO))
+    note("reading from the terminal; Ctrl-D ends the text");
   auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN()
                             : llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                                           /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return llvm::createStringError(quotedText(path) + ": could not read: " +
-                                   buffer.getError().message() + "; expected a file");
+    return llvm::createStringError((path == "-" ? "stdin" : quotedText(path)) +
+                                   ": could not read: " + buffer.getError().message() +
+                                   "; name a file that can be read, or give the text with -p");
   return (*buffer)->getBuffer().str();
 }
 
 llvm::Error readPrompt(PromptOptions &o) {
-  size_t given = o.textOption->count() + o.fileOption->count() + o.idsOption->count();
-  if (given != 1)
+  size_t given = o.textOption->count() + o.fileOption->count();
+  if (o.idsOption)
+    given += o.idsOption->count();
+  else if (given == 0)
+    o.file = "-";
+  if (given > 1 || (given == 0 && o.idsOption))
     return llvm::createStringError("found %zu prompts, expected exactly one of -p TEXT, -f FILE "
                                    "and --ids 1,2,3",
                                    given);
-  if (!o.fileOption->count())
+  if (o.file.empty())
     return llvm::Error::success();
   auto bytes = readWhole(o.file);
   if (!bytes)

@@ -1,8 +1,9 @@
-// The prompt of a command: -p, -f or --ids.
+// The prompt of a command: -p, -f or --ids; the text and the tokenizer of commands that run
+// nothing.
 #pragma once
 
 #include "runtime/cli/Command.h"
-#include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/engine/Vocabulary.h"
 
 namespace vetro::cli {
 
@@ -12,11 +13,13 @@ struct PromptOptions {
   bool parseSpecial = false;
 };
 
-/// Adds -p/--prompt, -f/--file, --ids and --parse-special.
+/// Adds -p/--prompt, -f/--file and --parse-special.
+void addTextOptions(CLI::App &command, PromptOptions &options);
+/// Adds those and --ids.
 void addPromptOptions(CLI::App &command, PromptOptions &options);
 
 /// What needs no model: exactly one of the three is given, and a file can be read (its bytes are
-/// then in `text`).
+/// then in `text`). Without --ids among the options, none means stdin.
 llvm::Error readPrompt(PromptOptions &options);
 
 /// The token ids of a prompt that readPrompt() took: ids as given, text encoded with the special
@@ -27,6 +30,9 @@ llvm::Expected<std::vector<int32_t>> promptIds(const PromptOptions &options,
 
 /// "1,2,3" (or "[1, 2, 3]") to ids. Errors: what is no id of the vocabulary.
 llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, const Tokenizer &tokenizer);
+
+/// The tokenizer of a file that need not hold more than a vocabulary; nothing else is kept of it.
+llvm::Expected<std::unique_ptr<Tokenizer>> openTokenizer(ModelOptions &options);
 
 /// All bytes of a file, "-" for stdin.
 llvm::Expected<std::string> readWhole(llvm::StringRef path);

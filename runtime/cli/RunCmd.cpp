@@ -42,7 +42,6 @@ static llvm::Expected<Runner> loadReference(RunOptions &o) {
 }
 
 static llvm::Expected<Runner> load(RunOptions &o) {
-  Progress progress(o.model);
   if (o.reference)
     return loadReference(o);
   auto model = Model::load(o.model);
@@ -114,8 +113,10 @@ static int printResult(const RunOptions &o, double loadMs, llvm::ArrayRef<int32_
 static int run(RunOptions &o) {
   if (llvm::Error error = readPrompt(o.prompt))
     return fail(std::move(error));
+  Progress progress(o.model, o.session);
   auto start = std::chrono::steady_clock::now();
   auto runner = load(o);
+  progress.clear();
   if (!runner)
     return fail(runner.takeError());
   runner->loadMs =
@@ -132,10 +133,12 @@ static int run(RunOptions &o) {
   auto onText = [&](llvm::StringRef text) {
     if (o.json)
       return;
+    progress.clear();
     llvm::outs() << text;
     llvm::outs().flush();
   };
   auto result = generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText);
+  progress.clear();
   if (!result)
     return fail(result.takeError());
   return printResult(o, runner->loadMs, *prompt, *result);

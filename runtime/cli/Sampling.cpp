@@ -23,7 +23,9 @@ static bool parseBias(llvm::StringRef text, std::pair<int32_t, float> &bias) {
 void addSamplingOptions(CLI::App &command, SamplingOptions &o) {
   command.add_option("--temp", o.temperature, "temperature; 0: always the best token")
       ->capture_default_str();
-  command.add_option("--top-k", o.topK, "keep the k best tokens; 0: all")->capture_default_str();
+  command.add_option("--top-k", o.topK, "keep the k best tokens; 0: all")
+      ->check(range(0u, 1u << 30))
+      ->capture_default_str();
   command.add_option("--top-p", o.topP, "keep the best tokens that hold this probability; 1: all")
       ->capture_default_str();
   command.add_option("--min-p", o.minP, "keep tokens with this share of the best one's; 0: all")
@@ -36,6 +38,7 @@ void addSamplingOptions(CLI::App &command, SamplingOptions &o) {
   command.add_option("--presence-penalty", o.presencePenalty, "taken off once if used; 0: off")
       ->capture_default_str();
   command.add_option("--repeat-last-n", o.penaltyLastN, "tokens that count as recent")
+      ->check(range(0u, 1u << 24))
       ->capture_default_str();
   command
       .add_option_function<std::vector<std::string>>(
@@ -52,7 +55,9 @@ void addSamplingOptions(CLI::App &command, SamplingOptions &o) {
           "add X to a token's logit: ID:+X, ID:-X; ID:-inf bans it; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID:X");
-  command.add_option("--seed", o.seed, "seed of the sampler")->capture_default_str();
+  command.add_option("--seed", o.seed, "seed of the sampler")
+      ->check(range<uint64_t>(0, UINT64_MAX))
+      ->capture_default_str();
 }
 
 } // namespace vetro::cli

@@ -19,6 +19,40 @@ struct Layout {
   std::vector<StringRef> options;
   bool hasDeadline = true;
 };
+
+/// A file of the system's temporary folder that is removed at the end.
+class Temporary {
+public:
+  static llvm::Expected<Temporary> create(StringRef suffix, StringRef text) {
+    llvm::SmallString<128> path;
+    int fd = -1;
+    std::error_code code = llvm::sys::fs::createTemporaryFile("vetro", suffix, fd, path);
+    Temporary file(path);
+    if (!code) {
+      llvm::raw_fd_ostream out(fd, true);
+      out << text;
+      out.close();
+      code = out.error();
+      out.clear_error(); // else its destructor ends the process
+    }
+    if (code)
+      return llvm::createStringError(
+          "the temporary folder has no room for the drawing: %s; set TMPDIR to another one",
+          code.message().c_str());
+    return std::move(file);
+  }
+  StringRef path() const { return name; }
+  std::string text() const {
+    auto buffer = llvm::MemoryBuffer::getFile(name);
+    return buffer ? (*buffer)->getBuffer().str() : "";
+  }
+
+private:
+  explicit Temporary(StringRef path)
+      : name(path), remover(std::make_unique<llvm::FileRemover>(path)) {}
+  std::string name;
+  std::unique_ptr<llvm::FileRemover> remover; ///< moves with the name
+};
 } // namespace
 
 static std::vector<Layout> layouts() {
@@ -27,21 +61,6 @@ static std::vector<Layout> layouts() {
            "dot",
            {"-Gnslimit=1", "-Gnslimit1=1", "-Gmclimit=0.2", "-Gsplines=line"}},
           {"osage", "osage", {"-Gsplines=line"}, false}};
-}
-
-/// A file of the system's temporary folder that is removed at the end.
-static llvm::Expected<std::string> temporary(StringRef suffix, StringRef text) {
-  llvm::SmallString<128> path;
-  int fd = -1;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("vetro", suffix, fd, path))
-    return llvm::createStringError(error, "no temporary file for the drawing");
-  llvm::raw_fd_ostream(fd, true) << text;
-  return std::string(path);
-}
-
-static std::string firstLine(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer ? (*buffer)->getBuffer().trim().split('\n').first.str() : "";
 }
 
 /// 0: drawn; -2: the deadline passed; else Graphviz's complaint is in `messages`.
@@ -55,14 +74,13 @@ static int draw(const Layout &layout, StringRef program, StringRef in, StringRef
   return llvm::sys::ExecuteAndWait(program, args, std::nullopt, redirects, seconds, 0, &error);
 }
 
-llvm::Expected<std::string> writeSvg(StringRef dot, StringRef path, unsigned deadlineSec) {
-  auto in = temporary("dot", dot), messages = temporary("txt", "");
+llvm::Expected<Drawing> drawSvg(StringRef dot, unsigned deadlineSec) {
+  auto in = Temporary::create("dot", dot);
   if (!in)
     return in.takeError();
-  llvm::FileRemover removeIn(*in);
-  if (!messages)
-    return messages.takeError();
-  llvm::FileRemover removeMessages(*messages);
+  auto out = Temporary::create("svg", ""), messages = Temporary::create("txt", "");
+  if (llvm::Error error = llvm::joinErrors(out.takeError(), messages.takeError()))
+    return std::move(error);
   for (const Layout &layout : layouts()) {
     if (layout.hasDeadline && deadlineSec == 0)
       continue;
@@ -72,12 +90,13 @@ llvm::Expected<std::string> writeSvg(StringRef dot, StringRef path, unsigned dea
           "graphviz's program '%s' was not found: install graphviz, or write a .dot file",
           layout.program.str().c_str());
     unsigned seconds = layout.hasDeadline ? deadlineSec : 0;
-    int code = draw(layout, *program, *in, path, *messages, seconds);
+    int code = draw(layout, *program, in->path(), out->path(), messages->path(), seconds);
     if (code == 0)
-      return layout.what.str();
+      return Drawing{out->text(), layout.what.str()};
     if (code != -2)
-      return llvm::createStringError("%s: graphviz could not draw this: %s", path.str().c_str(),
-                                     firstLine(*messages).c_str());
+      return llvm::createStringError(
+          "graphviz could not draw this: %s; write a .dot file to see the text",
+          StringRef(messages->text()).trim().split('\n').first.str().c_str());
   }
   llvm_unreachable("the last layout has no deadline");
 }

@@ -7,10 +7,13 @@
 
 namespace vetro::cli {
 
-/// Draws DOT into the file at `path`. After `deadlineSec` seconds a layout is given up for a faster
-/// one (0: the fastest at once); returns the program that drew it: "dot", "dot, straight edges",
-/// "osage". Errors: Graphviz is not installed, refuses the text, or the file cannot be written.
-llvm::Expected<std::string> writeSvg(llvm::StringRef dot, llvm::StringRef path,
-                                     unsigned deadlineSec);
+struct Drawing {
+  std::string svg;
+  std::string layout; ///< which of them drew it: "dot", "dot, straight edges", "osage"
+};
+
+/// Draws DOT. After `deadlineSec` seconds a layout is given up for a faster one (0: the fastest at
+/// once). Errors: Graphviz is not installed or refuses the text, no room for temporary files.
+llvm::Expected<Drawing> drawSvg(llvm::StringRef dot, unsigned deadlineSec);
 
 } // namespace vetro::cli

@@ -1,7 +1,6 @@
 // vetro tokenize: text on stdin to token ids, with the reasons if asked.
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
-#include "runtime/engine/Vocabulary.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,7 +10,8 @@ namespace vetro::cli {
 namespace {
 struct TokenizeOptions {
   ModelOptions model;
-  bool noAddSpecial = false, parseSpecial = false, explain = false, json = false;
+  PromptOptions prompt;
+  bool noAddSpecial = false, explain = false, json = false;
 };
 } // namespace
 
@@ -95,28 +95,26 @@ static void printTokens(const Tokenizer &tokenizer, llvm::ArrayRef<int32_t> ids)
 }
 
 static int tokenize(TokenizeOptions &o) {
-  auto file = openFile(o.model);
-  if (!file)
-    return fail(file.takeError());
-  auto tokenizer = loadTokenizer(**file);
+  auto tokenizer = openTokenizer(o.model);
   if (!tokenizer)
     return fail(tokenizer.takeError());
-  auto text = readWhole("-");
-  if (!text)
-    return fail(text.takeError());
+  if (llvm::Error error = readPrompt(o.prompt))
+    return fail(std::move(error));
+  const std::string &text = o.prompt.text;
+  bool addSpecial = !o.noAddSpecial, parseSpecial = o.prompt.parseSpecial;
   Explain explain;
   std::vector<int32_t> ids =
-      o.explain ? (*tokenizer)->encodeExplained(*text, !o.noAddSpecial, o.parseSpecial, explain)
-                : (*tokenizer)->encode(*text, !o.noAddSpecial, o.parseSpecial);
+      o.explain ? (*tokenizer)->encodeExplained(text, addSpecial, parseSpecial, explain)
+                : (*tokenizer)->encode(text, addSpecial, parseSpecial);
   if (o.json) {
     Json object = {{"ids", ids}, {"pieces", pieces(**tokenizer, ids)}};
     if (o.explain)
-      object["explain"] = explainJson(explain, *text);
+      object["explain"] = explainJson(explain, text);
     printJson(object);
     return Done;
   }
   if (o.explain)
-    printExplain(**tokenizer, explain, *text);
+    printExplain(**tokenizer, explain, text);
   printTokens(**tokenizer, ids);
   return Done;
 }
@@ -124,15 +122,15 @@ static int tokenize(TokenizeOptions &o) {
 void addTokenize(CLI::App &program, int &exitCode) {
   auto o = std::make_shared<TokenizeOptions>();
   CLI::App *command = program.add_subcommand(
-      "tokenize", "text on stdin to token ids; a file that holds only a vocabulary will do");
+      "tokenize", "text to token ids; a file that holds only a vocabulary will do");
   addFileOptions(*command, o->model);
+  addTextOptions(*command, o->prompt);
   command->add_flag("--no-add-special", o->noAddSpecial, "add no BOS and no EOS");
-  command->add_flag("--parse-special", o->parseSpecial,
-                    "text of a special token becomes that token");
   command->add_flag("--explain", o->explain, "show the split and each merge in order");
   command->add_flag("--json", o->json, "one object: ids, pieces (as the vocabulary spells them)");
-  command->footer("Examples:\n"
-                  "  printf 'Hello world' | vetro tokenize model.gguf\n"
+  command->footer("Without -p and -f the text is read from stdin.\n"
+                  "Examples:\n"
+                  "  vetro tokenize model.gguf -p 'Hello world'\n"
                   "  vetro tokenize model.gguf --explain < letter.txt\n"
                   "  printf '<|im_end|>' | vetro tokenize model.gguf --parse-special --json");
   command->callback([o, &exitCode] { exitCode = tokenize(*o); });

@@ -3,6 +3,7 @@
 #include "runtime/cli/Usage.h"
 
 #include <csignal>
+#include <fcntl.h>
 
 using namespace vetro::cli;
 
@@ -41,7 +42,16 @@ static int runProgram(int argc, char **argv) {
   return exitCode;
 }
 
+/// A stream that the parent process closed would lend its number to the first file that is opened,
+/// and the model be read as text, or the text written into it. It becomes one that refuses.
+static void reserveStandardStreams() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) < 0)
+      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); // takes the lowest free number: fd
+}
+
 int main(int argc, char **argv) {
+  reserveStandardStreams();
   // A reader that goes away ends the program quietly, whatever the parent process had set.
   std::signal(SIGPIPE, SIG_DFL);
   if (argc > 1 && std::string_view(argv[1]) == "opt")

@@ -1,14 +1,12 @@
 // Writing of safetensors.
 #include "runtime/trace/Safetensors.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
 
 namespace vetro {
 
-llvm::Error writeSafetensors(llvm::StringRef path, const std::vector<NamedTensor> &tensors,
-                             const std::vector<std::pair<std::string, std::string>> &metadata) {
+void writeSafetensors(llvm::raw_ostream &out, const std::vector<NamedTensor> &tensors,
+                      const std::vector<std::pair<std::string, std::string>> &metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (const auto &[key, value] : metadata)
     header["__metadata__"][key] = value;
@@ -21,13 +19,10 @@ llvm::Error writeSafetensors(llvm::StringRef path, const std::vector<NamedTensor
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' '); // the data starts aligned
   uint64_t length = text.size();
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-    out.write(reinterpret_cast<const char *>(&length), sizeof(length));
-    out << text;
-    for (const NamedTensor &t : tensors)
-      out.write(reinterpret_cast<const char *>(t.data.data()), t.data.size() * sizeof(float));
-    return llvm::Error::success();
-  });
+  out.write(reinterpret_cast<const char *>(&length), sizeof(length));
+  out << text;
+  for (const NamedTensor &t : tensors)
+    out.write(reinterpret_cast<const char *>(t.data.data()), t.data.size() * sizeof(float));
 }
 
 } // namespace vetro

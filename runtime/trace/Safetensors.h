@@ -2,7 +2,7 @@
 // Format: huggingface/safetensors, README "Format".
 #pragma once
 
-#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,9 +16,8 @@ struct NamedTensor {
   std::vector<float> data;
 };
 
-/// Writes the tensors as F32 and the metadata pairs; the file is complete or not there.
-/// Error: the file cannot be written.
-llvm::Error writeSafetensors(llvm::StringRef path, const std::vector<NamedTensor> &tensors,
-                             const std::vector<std::pair<std::string, std::string>> &metadata);
+/// Writes the tensors as F32 and the metadata pairs.
+void writeSafetensors(llvm::raw_ostream &out, const std::vector<NamedTensor> &tensors,
+                      const std::vector<std::pair<std::string, std::string>> &metadata);
 
 } // namespace vetro

@@ -20,7 +20,8 @@ error("completion", "tcsh", has=["tcsh", "bash"])
 
 expect(quiet("--version").startswith(b"vetro "), "no version")
 expect(b"Exit codes" in quiet("--help"), "exit codes are not in the help")
-for name in ("run", "tokenize", "detokenize", "dump", "bench", "inspect", "make-tiny", "completion"):
+for name in ("run", "tokenize", "detokenize", "dump", "bench", "inspect", "graph", "passes", "make-tiny",
+             "completion"):
     expect(b"Example" in quiet(name, "--help"), f"vetro {name} --help has no examples")
 
 bash = quiet("completion", "bash")
@@ -35,7 +36,8 @@ expect(b"complete -c vetro" in quiet("completion", "fish"), "fish")
 
 if os.path.exists("/dev/full"):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([VETRO, "completion", "bash"], stdout=full, stderr=subprocess.PIPE)
-    equal(done.returncode, 2)
-    expect(b"could not write" in done.stderr, str(done.stderr))
+        for command in (["completion", "bash"], ["run", "--help"], ["--version"]):
+            done = subprocess.run([VETRO, *command], stdout=full, stderr=subprocess.PIPE)
+            equal(done.returncode, 2)
+            expect(b"could not write" in done.stderr, str(done.stderr))
 print("usage: done")

@@ -1,0 +1,20 @@
+// The file that a command writes (-o): whether it can be written is asked before the work, and it
+// is complete or not there.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace vetro::cli {
+
+/// Whether `path` may become a file. Errors: no name, a folder, a device or pipe (a finished file
+/// would take its place), a parent folder that is missing or may not be written.
+llvm::Error checkOutput(llvm::StringRef path);
+
+/// Writes the file at `path`, which checkOutput() took; until all is written it has another name.
+/// Error: it could not be written, and then it is as it was.
+llvm::Error writeOutput(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
+
+} // namespace vetro::cli
