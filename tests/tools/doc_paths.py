@@ -15,6 +15,7 @@ EXTENSIONS = ("md", "cpp", "h", "td", "py", "mlir", "test", "def", "cu", "css", 
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.M | re.S)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+IMAGE = re.compile(r'<img src="([^"]+)"')
 PLACEHOLDER = re.compile(r"[*<>{}$|=%…]|\.\.\.|://|^[-~]|^/|^\.\w+$|\bNNN\b|\bNAME\b")
 
 
@@ -29,7 +30,7 @@ def words(text):
     for block in fenced + [m.group(2) for m in SPAN.finditer(prose)]:
         for word in block.split():
             yield re.sub(r"[,;:).\]]+$", "", word.strip("`\"'([")), False
-    for target in LINK.findall(SPAN.sub("", prose)):
+    for target in LINK.findall(SPAN.sub("", prose)) + IMAGE.findall(prose):
         if not target.startswith(("#", "http", "mailto")):
             yield target.split("#")[0], True
 
@@ -89,7 +90,7 @@ GOOD = [
 BAD = [
     page("`viz/Svg.cpp`"), page("`Svg.cpp`"), page("[it](viz/Svg.cpp)"), page("`frontends/arch/`"),
     page("```\n./bootstrap test\n```"), page("", **{"docs/a.md": "[x](../viz/Svg.cpp)"}),
-    page("run `cat viz/Svg.cpp` first"),
+    page("run `cat viz/Svg.cpp` first"), page('<img src="viz/a.svg" width="9">'),
 ]
 
 if __name__ == "__main__":
