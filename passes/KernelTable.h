@@ -19,7 +19,7 @@ struct KernelChoice {
 llvm::ArrayRef<KernelChoice> kernelsFor(llvm::StringRef format);
 
 /// Where the cheapest choice is not the best: what the rounding of an activation costs in the
-/// probabilities, against the work that it saves (docs/decisions/002-activation-records.md).
+/// probabilities, against the work that it saves (docs/decisions/004-activation-records.md).
 struct ActivationRule {
   llvm::StringRef name; ///< regular expression over the name of the matmul's result
   llvm::StringRef activation;
