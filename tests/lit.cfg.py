@@ -6,6 +6,7 @@ LLVM's or the system's.
 """
 
 import os
+import subprocess
 
 import lit.formats
 
@@ -44,3 +45,6 @@ for feature, name in (("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
         lit_config.note(f"{path} is missing: `./bootstrap models` enables the tests of {feature}")
 if os.path.isdir(data):
     config.available_features.add("data")
+has_numpy = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("numpy") is None)'
+if subprocess.run(["python3", "-c", has_numpy]).returncode:
+    lit_config.note("python3 has no numpy: the commands of docs/comparing-with-pytorch.md are not run")

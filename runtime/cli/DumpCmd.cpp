@@ -168,7 +168,8 @@ static int dump(DumpOptions &o) {
   if (llvm::Error error = writeValues(o, *values))
     return fail(std::move(error));
   if (showNotes(false))
-    note(llvm::Twine(values->size()) + " values written to " + o.output);
+    note(o.output + ": " + llvm::Twine(values->size()) +
+         (values->size() == 1 ? " value" : " values"));
   return Done;
 }
 

@@ -1,6 +1,7 @@
 """Command lines that people type by mistake, files that are none, outputs that cannot be written."""
 
 import os
+import pty
 import shutil
 import stat
 import subprocess
@@ -113,13 +114,46 @@ def folders_of_plans():
     """Where no plan can be kept, the model runs all the same."""
     ids = object_of(*RUN, "-p", "the")["ids"]
     bare = {"PATH": os.environ["PATH"]}
-    for more in (["--cache-dir", ""], ["--cache-dir", f"{FOLDER}/empty"], []):
+    for more in (["--cache-dir", f"{FOLDER}/empty"], []):
         done = subprocess.run([VETRO, *map(str, RUN), "-p", "the", "--json", *more], env=bare,
                               capture_output=True)
         expect(done.returncode == 0 and str(ids).replace(" ", "").encode() in done.stdout, str(done))
 
 
+def on_terminal(*command):
+    """(stdout, what a terminal on stderr shows) of a successful run."""
+    terminal, end = pty.openpty()
+    process = subprocess.Popen([VETRO, *map(str, command)], stdout=subprocess.PIPE, stderr=end)
+    os.close(end)
+    shown = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    output = process.stdout.read()
+    equal(process.wait(), 0)
+    return output, shown
+
+
+def progress():
+    """Bars are on the terminal only, and gone at the end; results are the same bytes."""
+    run = (*RUN, "-p", "the children", "--ubatch", 1)
+    dump = (*DUMP, "logits", "--ubatch", 1, "-o", f"{FOLDER}/p")
+    for command, more, stages in ((run, ("--cache-dir", ""), (b"compiling", b"repacking weights")),
+                                  (dump, (), (b"repacking weights",))):
+        output, shown = on_terminal(*command, *more)
+        for stage in (*stages, b"reading the prompt"):
+            expect(b"% " + stage in shown, f"no {stage} in {shown}")
+        expect(b"#" not in shown.split(b"\x1b[K")[-1], f"a bar is left: {shown[-200:]}")
+        equal(output, quiet(*command))
+    os.remove(f"{FOLDER}/p")
+
+
 new_folder()
-for test in (numbers, prompts, models, hooks, outputs, full_disk, closed_streams, folders_of_plans):
+for test in (progress, numbers, prompts, models, hooks, outputs, full_disk, closed_streams, folders_of_plans):
     test()
 print("odd: done")

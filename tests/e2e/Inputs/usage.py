@@ -1,6 +1,7 @@
 """Wrong command lines are one line with exit code 2; output that cannot be written is an error."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -33,6 +34,9 @@ done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
 equal(done.stdout.split("\n")[0:3], ["--temp", "f16 f32", "tokenize"])
 expect(b"_arguments" in quiet("completion", "zsh"), "zsh")
 expect(b"complete -c vetro" in quiet("completion", "fish"), "fish")
+for shell in ("zsh", "fish"):
+    if shutil.which(shell):
+        equal(subprocess.run([shell, "-n", "/dev/stdin"], input=quiet("completion", shell)).returncode, 0)
 
 if os.path.exists("/dev/full"):
     with open("/dev/full", "wb") as full:
