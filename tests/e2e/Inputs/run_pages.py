@@ -71,6 +71,15 @@ def run_block(page, block):
                      f"the page says:\n" + "\n".join(expected))
 
 
+def check_bootstrap(page, text):
+    """Commands that build or fetch are not run here, but they exist."""
+    usage = subprocess.run(["bash", f"{ROOT}/bootstrap", "--help"], capture_output=True, text=True).stdout
+    known = re.findall(r"^  ((?:[a-z]+)(?: --[a-z]+)?)  ", usage, re.MULTILINE)
+    for words in re.findall(r"\./bootstrap ([a-z]+(?: --[a-z]+)?|--help)", text):
+        if words not in known + ["--help"]:
+            sys.exit(f"{page}: ./bootstrap {words} does not exist; it knows {known}")
+
+
 def check_kind(page, kind, block):
     """A command with its output must be marked, or it would not be run."""
     if kind == "console" or kind.startswith("python "):
@@ -91,6 +100,7 @@ def main():
     for page in pages():
         text = open(f"{ROOT}/{page}", encoding="utf-8").read()
         blocks = BLOCK.findall(text)
+        check_bootstrap(page, text)
         why = missing(text)
         shown = [block for kind, block in blocks if kind == "console"]
         if why and shown:
