@@ -188,6 +188,8 @@ static void printTable(const Json &j) {
   out << llvm::format("weights  %9.1f GB/s while decoding\n", number("weight_gb_per_s"));
   out << llvm::format("threads had %.0f %% of their time; level ", 100 * number("cpu_share"))
       << j["level"].get<std::string>() << ", kv " << j["kv"].get<std::string>() << "\n";
+  if (number("cpu_share") < 0.96)
+    out << "something else used the processors meanwhile: measure again when it has ended\n";
 }
 
 static int bench(BenchOptions &o) {

@@ -50,6 +50,8 @@ static std::string unknownSubcommand(const CLI::App &program, int argc, char **a
   llvm::StringRef word = argv[1];
   bool isOption = word.starts_with("-");
   std::string near = nearest(word, isOption ? optionNames(program) : names);
+  if (near.empty() && !isOption)
+    near = nearest("--" + word.str(), optionNames(program)); // help, version
   return (isOption ? "unknown option " : "unknown subcommand ") + quotedText(word) +
          (near.empty() ? ", expected one of: " + joined(names) : "; did you mean " + near + "?") +
          " (see 'vetro --help')";

@@ -74,20 +74,21 @@ def hooks():
 
 
 def outputs():
-    """-o: asked for before the work; never takes the place of a device."""
+    """-o: asked for before the work; never takes the place of a pipe or device."""
+    os.mkfifo(f"{FOLDER}/pipe.svg")
     writers = ((*DUMP, "logits"), ("make-tiny", "--arch", "llama", "--type", "Q8_0"), ("graph", MODEL))
     for command in writers:
         error(*command, "-o", "", has=["-o", "no name"])
         error(*command, "-o", f"{FOLDER}/folder", has=["folder", "is a folder"])
         error(*command, "-o", f"{FOLDER}/none/x.svg", has=["none/x.svg", "mkdir -p"])
-        error(*command, "-o", "/dev/full", has=["/dev/full", "no regular file"])
-    expect(stat.S_ISCHR(os.stat("/dev/full").st_mode), "/dev/full was replaced")
+        error(*command, "-o", f"{FOLDER}/pipe.svg", has=["pipe.svg", "no regular file"])
+    expect(stat.S_ISFIFO(os.stat(f"{FOLDER}/pipe.svg").st_mode), "the pipe was replaced")
     error("graph", MODEL, "-o", f"{FOLDER}/x.png", has=[".dot", ".svg"])
     error("graph", MODEL, "-o", "-", "--json", has=["--json", "-o"])
     for name, layout in (("a.svg", "dot"), ("a.dot", "none")):
         equal(object_of("graph", MODEL, "-o", f"{FOLDER}/{name}")["layout"], layout)
         expect(os.path.getsize(f"{FOLDER}/{name}") > 1000, f"{name} is empty")
-    equal(sorted(os.listdir(FOLDER)), ["a.dot", "a.svg", "empty", "folder", "x"])
+    equal(sorted(os.listdir(FOLDER)), ["a.dot", "a.svg", "empty", "folder", "pipe.svg", "x"])
 
 
 def full_disk():
