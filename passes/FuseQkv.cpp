@@ -25,7 +25,7 @@ struct FuseQkvPass : impl::FuseQkvBase<FuseQkvPass> {
     for (ir::MatmulOp m : {k, v})
       if (Operation *w = m.getW().getDefiningOp(); w && q->isBeforeInBlock(w))
         w->moveBefore(q);
-    auto fused = ir::QkvMatmulOp::create(b, ir::fusedNameLoc(ir::nameOf(q), {q, k, v}),
+    auto fused = ir::QkvMatmulOp::create(b, ir::resultNamesLoc({q, k, v}),
                                          TypeRange{q.getType(), k.getType(), v.getType()}, q.getX(),
                                          q.getW(), k.getW(), v.getW(), namesOf({q, k, v}));
     replace(q, fused.getQ(), {});

@@ -83,7 +83,7 @@ SmallVector<Value> QkvMatmulOp::expand(OpBuilder &b, ValueRange in) {
   Value k = e.matmul(in[0], in[2]);
   return {q, k, e.matmul(in[0], in[3])};
 }
-/// Each result prints under its own name; the location has only the first.
+/// Each result prints under its own name.
 void QkvMatmulOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   for (auto [result, name] : llvm::zip(getResults(), getNames()))
     if (StringRef text = cast<StringAttr>(name).getValue(); !text.empty())

@@ -23,10 +23,25 @@ Location fusedNameLoc(StringRef name, ArrayRef<Operation *> replaced) {
   return NameLoc::get(StringAttr::get(context, name), fused);
 }
 
-StringRef nameOf(Operation *op) {
-  if (auto loc = dyn_cast<NameLoc>(op->getLoc()))
-    return loc.getName().getValue();
-  return "";
+// MLIR would print a NameLoc, wherever it stands in a location, for all results of the op: names in
+// a list leave the printing to the op.
+Location resultNamesLoc(ArrayRef<Operation *> replaced) {
+  MLIRContext *context = replaced.front()->getContext();
+  SmallVector<Attribute> names;
+  for (Operation *op : replaced)
+    names.push_back(StringAttr::get(context, nameOf(op)));
+  return FusedLoc::get({}, ArrayAttr::get(context, names), context);
+}
+
+StringRef nameOf(Operation *op) { return nameOf(op->getLoc()); }
+
+StringRef nameOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().getValue();
+  auto fused = dyn_cast<FusedLoc>(loc);
+  auto names = fused ? dyn_cast_or_null<ArrayAttr>(fused.getMetadata()) : ArrayAttr();
+  auto first = names && !names.empty() ? dyn_cast<StringAttr>(names[0]) : StringAttr();
+  return first ? first.getValue() : "";
 }
 
 int layerOf(StringRef name) {

@@ -1,5 +1,6 @@
 // One name for a value, everywhere: names are MLIR locations. A frontend's op carries
-// loc("blk.3.q_rope"); a fused op carries its own name around those it replaced.
+// loc("blk.3.q_rope"); a fused op carries its own name around those it replaced, or a name for each
+// of its results.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -13,8 +14,13 @@ mlir::Location nameLoc(mlir::MLIRContext *context, llvm::StringRef name);
 /// loc("name"(fused[...])): what a fused op carries, the locations of all it replaced inside.
 mlir::Location fusedNameLoc(llvm::StringRef name, llvm::ArrayRef<mlir::Operation *> replaced);
 
-/// The name of the value this op defines; empty for an unnamed one.
+/// loc(fused<["blk.3.q", "blk.3.k"]>[unknown]): the names of an op with several results, one each.
+mlir::Location resultNamesLoc(llvm::ArrayRef<mlir::Operation *> replaced);
+
+/// The name of the value this op defines, of the first where there are several; empty for an
+/// unnamed one.
 llvm::StringRef nameOf(mlir::Operation *op);
+llvm::StringRef nameOf(mlir::Location loc);
 
 /// The layer in "blk.N...."; -1 where the name has none.
 int layerOf(llvm::StringRef name);

@@ -62,8 +62,7 @@ void report(const Diagnostic &d, const PassObserver &observer) {
   PassRemark remark;
   remark.fired = !what.consume_front("not here, ");
   remark.text = what.str();
-  if (auto name = dyn_cast<NameLoc>(d.getLocation()))
-    remark.site = name.getName().str();
+  remark.site = ir::nameOf(d.getLocation()).str();
   observer.remark(flag, std::move(remark));
 }
 } // namespace

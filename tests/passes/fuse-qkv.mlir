@@ -3,9 +3,9 @@
 
 // With names as prefixes the results share the name of the first; `names` holds all three.
 // CHECK-LABEL: func.func @three
-// CHECK: %blk.0.q, %blk.0.q_0, %blk.0.q_1 = vetro.qkv_matmul %arg0, %arg1, %arg2, %arg3
+// CHECK: %blk.0.q, %blk.0.k, %blk.0.v = vetro.qkv_matmul %arg0, %arg1, %arg2, %arg3
 // CHECK-NOT: vetro.matmul
-// WHY: "blk.0.q"{{.*}}: fuse-qkv: 3 matmuls -> qkv_matmul
+// WHY: ["blk.0.q", "blk.0.k", "blk.0.v"]{{.*}}: fuse-qkv: 3 matmuls -> qkv_matmul
 func.func @three(%x: tensor<?x32xf32>, %wq: tensor<32x32xf32>, %wk: tensor<16x32xf32>, %wv: tensor<16x32xf32>)
     -> (tensor<?x32xf32>, tensor<?x16xf32>, tensor<?x16xf32>) {
   %q = vetro.matmul %x, %wq : (tensor<?x32xf32>, tensor<32x32xf32>) -> tensor<?x32xf32> loc("blk.0.q")
