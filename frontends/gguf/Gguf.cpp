@@ -163,6 +163,13 @@ void File::releasePages(const TensorInfo &tensor) const {
   shard.data().release(tensor.index - shard.firstTensor);
 }
 
+void File::releaseRows(const TensorInfo &tensor, uint64_t firstRow, uint64_t numRows) const {
+  const Shard &shard = *shards_[tensor.shard];
+  uint64_t perRow = tensor.sizeBytes / std::max<uint64_t>(tensor.numRows(), 1);
+  shard.data().release(tensor.index - shard.firstTensor, firstRow * perRow,
+                       (firstRow + numRows) * perRow);
+}
+
 uint64_t File::fileBytes() const {
   uint64_t bytes = 0;
   for (const std::unique_ptr<Shard> &shard : shards_)

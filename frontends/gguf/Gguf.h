@@ -94,6 +94,9 @@ public:
   /// Drops the memory of a tensor that is no longer read, such as after its repack. Mapped bytes
   /// can still be read, from the file again.
   void releasePages(const TensorInfo &tensor) const;
+  /// Drops the memory of some of a tensor's rows, which are not asked for again before
+  /// releasePages().
+  void releaseRows(const TensorInfo &tensor, uint64_t firstRow, uint64_t numRows) const;
 
   /// Bytes of all shards.
   uint64_t fileBytes() const;

@@ -113,6 +113,16 @@ void TensorData::release(size_t i) const {
     end = end / page * page;
     released_[i] = true;
   }
+  drop(begin, end);
+}
+
+void TensorData::release(size_t i, uint64_t begin, uint64_t end) const {
+  drop(llvm::alignTo(places_[i].offset + begin, pageBytes()),
+       (places_[i].offset + end) / pageBytes() * pageBytes());
+}
+
+/// Gives the pages [begin, end) of memory_ back.
+void TensorData::drop(uint64_t begin, uint64_t end) const {
   if (begin >= end)
     return;
   if (locked_)

@@ -31,6 +31,8 @@ public:
   llvm::ArrayRef<uint8_t> bytes(size_t i) const;
   /// Drops the pages of tensor number `i`.
   void release(size_t i) const;
+  /// Drops the whole pages among bytes [begin, end) of tensor number `i`.
+  void release(size_t i, uint64_t begin, uint64_t end) const;
   /// Number of the tensor whose mapped bytes hold `address`, or the number of tensors.
   size_t tensorAt(const void *address) const;
 
@@ -42,6 +44,7 @@ private:
   llvm::Error read(const Source &source, const OpenOptions &options,
                    llvm::function_ref<void(double)> progress, std::vector<std::string> &notes);
   void planPlaces(const Head &head);
+  void drop(uint64_t begin, uint64_t end) const;
 
   uint8_t *memory_ = nullptr;
   uint64_t memoryBytes_ = 0;

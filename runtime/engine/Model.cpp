@@ -71,6 +71,25 @@ llvm::Error Model::compile() {
   return llvm::Error::success();
 }
 
+/// Bytes of the file that are checked and then packed while they are in the cache, and after how
+/// many of them their pages are given back.
+static constexpr uint64_t cachedBytes = 256 << 10, residentBytes = 16 << 20;
+
+llvm::Error Model::packUnits(size_t weight, const gguf::TensorInfo &tensor, uint64_t begin,
+                             uint64_t end) {
+  const uint8_t *bytes = gguf->data(tensor).data();
+  uint64_t units = packed.units(weight), rows = tensor.numRows();
+  uint64_t step = std::max<uint64_t>(1, units * cachedBytes / (tensor.sizeBytes + 1));
+  for (uint64_t next = begin; next < end; next += step) {
+    uint64_t last = std::min(end, next + step);
+    uint64_t firstRow = rows * next / units;
+    if (auto error = checkScales(*gguf, tensor, firstRow, rows * last / units - firstRow))
+      return error;
+    packed.pack(weight, bytes, next, last);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Model::packWeights() {
   auto weights = Weights::create(compiled.weights);
   if (!weights)
@@ -80,18 +99,21 @@ llvm::Error Model::packWeights() {
   std::string message;
   for (size_t i = 0; i < compiled.weights.size(); ++i) {
     const gguf::TensorInfo *tensor = gguf->findTensor(compiled.weights[i].name);
-    const uint8_t *bytes = gguf->data(*tensor).data();
     uint64_t units = packed.units(i), rows = tensor->numRows();
-    threads->run([&](unsigned t) {
-      uint64_t begin = units * t / threads->size(), end = units * (t + 1) / threads->size();
-      uint64_t rowBegin = rows * begin / units, rowEnd = rows * end / units;
-      llvm::Error error = checkScales(*gguf, *tensor, rowBegin, rowEnd - rowBegin);
-      if (error && !failed.exchange(true))
-        message = llvm::toString(std::move(error));
-      else
-        llvm::consumeError(std::move(error));
-      packed.pack(i, bytes, begin, end);
-    });
+    uint64_t step = std::max<uint64_t>(1, units * residentBytes / (tensor->sizeBytes + 1));
+    for (uint64_t begin = 0; begin < units; begin += step) {
+      uint64_t n = std::min(step, units - begin);
+      threads->run([&](unsigned t) {
+        auto error = packUnits(i, *tensor, begin + n * t / threads->size(),
+                               begin + n * (t + 1) / threads->size());
+        if (error && !failed.exchange(true))
+          message = llvm::toString(std::move(error));
+        else
+          llvm::consumeError(std::move(error));
+      });
+      gguf->releaseRows(*tensor, rows * begin / units,
+                        rows * (begin + n) / units - rows * begin / units);
+    }
     gguf->releasePages(*tensor);
     if (opts.progress)
       opts.progress("repacking weights", double(i + 1) / compiled.weights.size());

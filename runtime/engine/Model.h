@@ -40,6 +40,8 @@ private:
   Model();
   llvm::Error compile();
   llvm::Error packWeights();
+  llvm::Error packUnits(size_t weight, const gguf::TensorInfo &tensor, uint64_t begin,
+                        uint64_t end);
 
   ModelOptions opts;
   std::shared_ptr<gguf::File> gguf;
