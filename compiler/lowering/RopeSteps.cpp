@@ -6,17 +6,6 @@ using namespace mlir;
 
 namespace vetro {
 
-template <typename OpT> static ref::RopeParams params(OpT op) {
-  return {int64_t(op.getNDims()),
-          op.getBase().convertToFloat(),
-          op.getFreqScale().convertToFloat(),
-          op.getExtFactor().convertToFloat(),
-          op.getAttnFactor().convertToFloat(),
-          op.getBetaFast().convertToFloat(),
-          op.getBetaSlow().convertToFloat(),
-          int64_t(op.getNCtxOrig())};
-}
-
 static Value nullPointer(StepBuilder &s) {
   auto type = LLVM::LLVMPointerType::get(s.builder().getContext());
   return LLVM::ZeroOp::create(s.builder(), s.location(), type);
@@ -25,12 +14,13 @@ static Value nullPointer(StepBuilder &s) {
 /// A unit is one token. The frequencies are a constant of the code.
 static void emitTable(StepBuilder &s, Operation *op) {
   auto table = cast<ir::RopeTableOp>(op);
-  Value frequencies = s.constantArray(ref::ropeFrequencies(params(table)));
+  Value frequencies = s.constantArray(ref::ropeFrequencies(ref::ropeParams(table)));
   bool hasFactors = bool(table.getFactors());
   Value factors = hasFactors ? s.operand(1) : nullPointer(s);
-  s.call("vt_rope_table", {s.operand(0), s.toI32(s.begin()), s.toI32(s.end()), frequencies, factors,
-                           s.i32(table.getNDims() / 2), s.f32(ref::ropeMagnitude(params(table))),
-                           s.operand(hasFactors ? 2 : 1)});
+  s.call("vt_rope_table",
+         {s.operand(0), s.toI32(s.begin()), s.toI32(s.end()), frequencies, factors,
+          s.i32(table.getNDims() / 2), s.f32(ref::ropeMagnitude(ref::ropeParams(table))),
+          s.operand(hasFactors ? 2 : 1)});
 }
 static ir::Extent tableUnits(Operation *op) {
   ir::Extent e = ir::elementCount(op->getResult(0));
@@ -76,13 +66,14 @@ static void emitRope(StepBuilder &s, Operation *op) {
   RankedTensorType type = ir::shapeOf(rope.getX());
   int64_t heads = type.getDimSize(1), d = type.getDimSize(2), nDims = rope.getNDims();
   bool neighbours = rope.getMode() == "norm";
-  Value frequencies = s.constantArray(ref::ropeFrequencies(params(rope)));
+  Value frequencies = s.constantArray(ref::ropeFrequencies(ref::ropeParams(rope)));
   Value factors = rope.getFactors() ? s.operand(2) : nullPointer(s);
   Value x = s.operand(0), positions = s.operand(1), y = s.operand(op->getNumOperands());
   Value table = s.scratch();
   s.loop(s.begin(), s.end(), 1, [&](Value t) {
-    s.call("vt_rope_table", {s.idAddress(positions, t), s.i32(0), s.i32(1), frequencies, factors,
-                             s.i32(nDims / 2), s.f32(ref::ropeMagnitude(params(rope))), table});
+    s.call("vt_rope_table",
+           {s.idAddress(positions, t), s.i32(0), s.i32(1), frequencies, factors, s.i32(nDims / 2),
+            s.f32(ref::ropeMagnitude(ref::ropeParams(rope))), table});
     s.loop(s.i64(0), s.i64(heads), 1, [&](Value h) {
       Value offset = s.add(s.mul(t, s.i64(heads * d)), s.mul(h, s.i64(d)));
       emitRotation(s, s.at(x, offset), s.at(y, offset), table, nDims, d, neighbours);

@@ -10,23 +10,12 @@ using namespace mlir;
 
 namespace vetro::ref {
 
-template <typename OpT> static RopeParams params(OpT op) {
-  return {int64_t(op.getNDims()),
-          op.getBase().convertToFloat(),
-          op.getFreqScale().convertToFloat(),
-          op.getExtFactor().convertToFloat(),
-          op.getAttnFactor().convertToFloat(),
-          op.getBetaFast().convertToFloat(),
-          op.getBetaSlow().convertToFloat(),
-          int64_t(op.getNCtxOrig())};
-}
-
 /// (cos, sin) of each pair at each position. The angle is rounded to f32, as the models were
 /// trained; its cosine and sine are not.
 template <typename OpT>
 static Tensor cosSin(OpT op, const Tensor &positions, const Tensor &factors) {
-  std::vector<float> freq = ropeFrequencies(params(op));
-  float magnitude = ropeMagnitude(params(op));
+  std::vector<float> freq = ropeFrequencies(ropeParams(op));
+  float magnitude = ropeMagnitude(ropeParams(op));
   Tensor y({int64_t(positions.ids.size()), int64_t(freq.size()), 2});
   for (int64_t t = 0; t < y.dim(0); ++t)
     for (size_t i = 0; i < freq.size(); ++i) {

@@ -11,6 +11,18 @@ struct RopeParams {
   int64_t nCtxOrig = 0;
 };
 
+/// The parameters of a rope op, fused or not: all have the same attributes.
+template <typename OpT> RopeParams ropeParams(OpT op) {
+  return {int64_t(op.getNDims()),
+          op.getBase().convertToFloat(),
+          op.getFreqScale().convertToFloat(),
+          op.getExtFactor().convertToFloat(),
+          op.getAttnFactor().convertToFloat(),
+          op.getBetaFast().convertToFloat(),
+          op.getBetaSlow().convertToFloat(),
+          int64_t(op.getNCtxOrig())};
+}
+
 /// For each pair i: radians per position, before any per-dimension factors. [nDims / 2].
 /// Linear: base^(-2i/n) * freqScale. YaRN (extFactor > 0) keeps fast pairs unscaled and mixes by a
 /// ramp between the pairs that turn betaFast and betaSlow times in nCtxOrig positions.
