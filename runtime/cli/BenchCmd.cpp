@@ -196,10 +196,11 @@ static int bench(BenchOptions &o) {
   if (o.nPrompt == 0 && o.nGen == 0)
     return fail("bench: found 0 tokens to measure, expected some; give --prompt or --gen");
   Progress progress(o.model);
+  uint32_t nCtx = o.depth + std::max(o.nPrompt, o.nGen + 1);
+  o.model.nCtx = nCtx;
   auto model = Model::load(o.model);
   if (!model)
     return fail(model.takeError());
-  uint32_t nCtx = o.depth + std::max(o.nPrompt, o.nGen + 1);
   if (uint32_t most = (*model)->trainContext(); most && nCtx > most)
     return fail("bench: found " + llvm::Twine(nCtx) + " positions, expected at most the model's " +
                 llvm::Twine(most) + "; choose a smaller --depth, --prompt or --gen");

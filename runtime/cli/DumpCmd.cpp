@@ -67,6 +67,7 @@ static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {
 }
 
 static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Globs &globs) {
+  o.model.nCtx = o.session.nCtx;
   auto model = Model::load(o.model);
   if (!model)
     return model.takeError();

@@ -44,6 +44,7 @@ static llvm::Expected<Runner> loadReference(RunOptions &o) {
 static llvm::Expected<Runner> load(RunOptions &o) {
   if (o.reference)
     return loadReference(o);
+  o.model.nCtx = o.session.nCtx;
   auto model = Model::load(o.model);
   if (!model)
     return model.takeError();

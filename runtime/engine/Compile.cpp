@@ -20,6 +20,13 @@ uint32_t contextLength(const gguf::File &file) {
   return n ? uint32_t(n->asUInt().value_or(0)) : 0;
 }
 
+uint32_t plannedContext(const gguf::File &file, const ModelOptions &options) {
+  if (!file.findTensor("rope_factors_long.weight"))
+    return UINT32_MAX;
+  uint32_t train = contextLength(file);
+  return options.nCtx == 0 || (train && options.nCtx > train) ? train : options.nCtx;
+}
+
 llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options) {
   Graph graph;
   graph.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
@@ -27,7 +34,8 @@ llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions
   if (!module)
     return module.takeError();
   graph.module = std::move(*module);
-  auto report = buildGraph(*graph.module, {.kvType = options.kvType, .nCtx = options.nCtx});
+  auto report =
+      buildGraph(*graph.module, {.kvType = options.kvType, .nCtx = plannedContext(file, options)});
   if (!report)
     return llvm::createStringError(file.path() + ": " + llvm::toString(report.takeError()));
   graph.report = std::move(*report);
@@ -131,8 +139,7 @@ std::string cacheDescription(const gguf::File &file, const ModelOptions &options
     out << "\n";
   }
   out << "kv " << options.kvType << "\nlevel " << options.level << "\n";
-  if (file.findTensor("rope_factors_long.weight")) // the only thing that the context decides
-    out << "context " << options.nCtx << "\n";
+  out << "context " << plannedContext(file, options) << "\n";
   for (const std::string &item : options.disable)
     out << "disable " << item << "\n";
   for (const std::string &item : options.activations)

@@ -23,6 +23,9 @@ struct Graph {
 
 /// The context length that the file's metadata gives; 0 where it gives none.
 uint32_t contextLength(const gguf::File &file);
+/// Positions that sessions of a plan may hold: any number, but for files whose rope factors depend
+/// on it (longrope); for those what `options` asks for, at most what the model was trained on.
+uint32_t plannedContext(const gguf::File &file, const ModelOptions &options);
 
 /// Level 1: what the frontend built.
 llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options);

@@ -85,7 +85,9 @@ llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions 
   if (!pool)
     return pool.takeError();
   r->pool = std::move(*pool);
-  auto graph = buildModelGraph(*r->file, options);
+  ModelOptions planned = options;
+  planned.nCtx = session.nCtx;
+  auto graph = buildModelGraph(*r->file, planned);
   if (!graph)
     return graph.takeError();
   r->built = std::move(*graph);

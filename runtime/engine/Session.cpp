@@ -1,5 +1,6 @@
 // Batch to micro-batches, and their run.
 #include "runtime/engine/Session.h"
+#include "runtime/engine/Compile.h"
 #include "runtime/memory/Signals.h"
 
 namespace vetro {
@@ -15,6 +16,10 @@ llvm::Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const M
   uint32_t train = s->owner->trainContext();
   if (options.nCtx == 0 || (train && options.nCtx > train))
     options.nCtx = train;
+  if (uint32_t most = plannedContext(s->owner->file(), s->owner->options()); options.nCtx > most)
+    return llvm::createStringError("the model was loaded for %u positions, which decide its rope "
+                                   "factors, and %u are asked for; load it with nCtx = %u",
+                                   most, options.nCtx, options.nCtx);
   options.nUbatch = std::clamp(options.nUbatch, 1u, options.nCtx);
   options.nOutputs = std::clamp(options.nOutputs, 1u, options.nUbatch);
   s->opts = options;

@@ -36,8 +36,11 @@ static ModelOptions options(const std::string &path, const std::string &kv, unsi
   return o;
 }
 
-std::shared_ptr<Model> load(const std::string &path, const std::string &kv, unsigned threads) {
-  return must(Model::load(options(path, kv, threads)));
+std::shared_ptr<Model> load(const std::string &path, const std::string &kv, unsigned threads,
+                            uint32_t nCtx) {
+  ModelOptions o = options(path, kv, threads);
+  o.nCtx = nCtx;
+  return must(Model::load(o));
 }
 
 std::unique_ptr<Session> open(std::shared_ptr<Model> model, SessionOptions o) {

@@ -29,7 +29,7 @@ nlohmann::json golden(const RealModel &m, const std::string &kind);
 
 /// Loads; fails the test on an error. Compiled plans are kept in the build folder.
 std::shared_ptr<Model> load(const std::string &path, const std::string &kv = "f16",
-                            unsigned threads = 1);
+                            unsigned threads = 1, uint32_t nCtx = 4096);
 std::unique_ptr<Session> open(std::shared_ptr<Model> model, SessionOptions options = {});
 /// The interpreter, with K and V kept as `kv`.
 std::unique_ptr<Reference> reference(const std::string &path, const std::string &kv = "f32",
