@@ -196,6 +196,15 @@ SmallVector<Value> AttentionOp::expand(OpBuilder &b, ValueRange in) {
                                  permute(ctx, {1, 0, 2}));
   return {e.finish(rows)};
 }
+/// The softmax is made page by page: exp (4), a sum in 16 lanes (16 + 5), the merge of a page's
+/// sums into those before (exp, product, sum: 6), the last one's factor (5) and the division (1).
+/// The soft-cap is a division; its tanh (within 3 ulp) is the kernels' own.
+double AttentionOp::countRoundings(Operation *inner, int64_t length) {
+  int64_t pages = length / pagePositions + 1;
+  if (isa<SoftmaxOp>(inner))
+    return 6.0 * pages + 31;
+  return isa<ScaleOp>(inner) ? 2 : kernelRoundings(inner, length);
+}
 LogicalResult AttentionOp::verify() {
   auto k = cast<StateType>(getKState().getType());
   RankedTensorType q = shapeOf(getQ());

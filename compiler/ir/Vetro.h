@@ -16,6 +16,7 @@
 #define GET_TYPEDEF_CLASSES
 #include "compiler/ir/VetroTypes.h.inc"
 
+#include "compiler/ir/Roundings.h"
 #include "compiler/ir/VetroInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/ir/VetroOps.h.inc"

@@ -22,6 +22,7 @@ def Vetro_RMSNormMulOp : Vetro_FusedOpBase<"rms_norm_mul", [Pure]> {
   let description = [{
     `y = rms_norm(x) * w`. x `[..., D]`, w `[D]`, result as x, as f32 or as int8 records.
     Inside: the weighted norm. Replaces rms_norm, mul (and quantize).
+    Bound: `(D/16 + 23) u |y|`, u = 2^-24; of records see vetro.quantize.
 
     ```mlir
     %y = vetro.rms_norm_mul %x, %w {eps = 1.0e-5 : f32, names = ["n"]} : (tensor<?x32xf32>, tensor<32xf32>) -> tensor<?x32xf32>
@@ -35,7 +36,7 @@ def Vetro_RMSNormMulAddOp : Vetro_FusedOpBase<"rms_norm_mul_add", [Pure]> {
   let summary = "normalise, weigh and add to the residual stream";
   let description = [{
     `y = residual + rms_norm(x) * w`, the post-norm of Gemma. x, residual and result `[T, D]`, w
-    `[D]`. Inside: the weighted norm.
+    `[D]`. Inside: the weighted norm. Bound: `(D/16 + 23) u |norm| + 2 u |y|`, u = 2^-24.
 
     ```mlir
     %y = vetro.rms_norm_mul_add %x, %w, %r {eps = 1.0e-6 : f32, names = ["n"]} : (tensor<?x32xf32>, tensor<32xf32>, tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -50,7 +51,7 @@ def Vetro_HeadNormOp : Vetro_FusedOpBase<"head_norm", [Pure]> {
   let summary = "the final norm, on the rows that are wanted";
   let description = [{
     `y[i] = rms_norm(x[rows[i]]) * w`. x `[T, D]`, rows `[n]`, w `[D]`, result `[n, D]`, as f32 or
-    as int8 records. Inside: the weighted norm.
+    as int8 records. Inside: the weighted norm. Bound: as vetro.rms_norm_mul.
 
     ```mlir
     %y = vetro.head_norm %x, %rows, %w {eps = 1.0e-5 : f32, names = ["final_norm"]} : (tensor<?x32xf32>, tensor<?xi32>, tensor<32xf32>) -> tensor<?x32xf32>
@@ -66,7 +67,9 @@ def Vetro_QkvMatmulOp : Vetro_FusedOpBase<"qkv_matmul",
   let summary = "query, key and value in one pass over x";
   let description = [{
     Three matmuls that read the same x: `q = x @ wq.T`, `k = x @ wk.T`, `v = x @ wv.T`.
-    x `[T, K]`. Inside: nothing besides the results.
+    x `[T, K]`. Inside: nothing besides the results. Bound: `r u sum|x*w|`, u = 2^-24,
+    r = K/8 + 24 for x as int8 records (27 as a8x2, 3 sum|x*w|), 5K/16 + 22 as f32; a weight w of a
+    format with minima counts as |scale * code| + |minimum|.
 
     ```mlir
     %q, %k, %v = vetro.qkv_matmul %x, %wq, %wk, %wv {names = ["q", "k", "v"]} : (tensor<?x32xf32>, tensor<32x32xf32>, tensor<16x32xf32>, tensor<16x32xf32>) -> (tensor<?x32xf32>, tensor<?x16xf32>, tensor<?x16xf32>)
@@ -81,7 +84,7 @@ def Vetro_MatmulAddOp : Vetro_FusedOpBase<"matmul_add", [Pure]> {
   let summary = "matmul and residual add";
   let description = [{
     `y = residual + x @ w.T`. x `[T, K]`, w `[N, K]`, residual and result `[T, N]`. Inside: the
-    product.
+    product. Bound: the product's as in vetro.qkv_matmul, and `2 u |y|`.
 
     ```mlir
     %y = vetro.matmul_add %x, %w, %r {names = ["o"]} : (tensor<?x32xf32>, tensor<16x32xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
@@ -96,6 +99,8 @@ def Vetro_GluOp : Vetro_FusedOpBase<"glu", [Pure]> {
   let description = [{
     `y = f(x @ w_gate.T) * (x @ w_up.T)`, f = `kind` as in vetro.unary. x `[T, K]`, weights
     `[F, K]`, result `[T, F]`, as f32 or as int8 records. Inside: gate, up, activation, product.
+    Bound: with E the bound of gate or up as in vetro.qkv_matmul, L the largest slope of f (1.13),
+    `|up| (L E(gate) + 14 u |f|) + |f| E(up) + E E + 2 u |y|`; gelu counts `14 u |gate|`.
     Source: Shazeer 2020, "GLU Variants Improve Transformer".
 
     ```mlir
@@ -131,7 +136,8 @@ def Vetro_NormRopeOp : Vetro_FusedOpBase<"norm_rope", [Pure, AttrSizedOperandSeg
   let description = [{
     `y = rope(rms_norm(x) * w)`, or `rope(x)` without w. x `[T, H, d]`, w `[d]`, positions `[T]`,
     factors `[n_dims / 2]` (optional), table: the rope_table of the same attributes. Inside: the
-    weighted norm.
+    weighted norm. Bound: for a pair (x1, x2) of the norm, `m (9 u (|x1| + |x2|) + E(x1) + E(x2))`, m
+    YaRN's magnitude, E the norm's bound as in vetro.rms_norm_mul.
 
     ```mlir
     %y = vetro.norm_rope %x, %pos, %table {operandSegmentSizes = array<i32: 1, 0, 1, 0, 1>, eps = 0.0 : f32, mode = "neox", n_dims = 4 : i64, base = 1.0e4 : f32, names = ["", "y"]}
@@ -152,7 +158,8 @@ def Vetro_NormRopeStoreOp : Vetro_FusedOpBase<"norm_rope_store",
   let summary = "rotate the keys and store them";
   let description = [{
     `state[slots[t]] = round(rope(rms_norm(x) * w))`; operands as in vetro.norm_rope, and the
-    state with the slots. Inside: the weighted norm and the rotated keys before rounding.
+    state with the slots. Inside: the weighted norm and the rotated keys before rounding. Bound: as
+    vetro.norm_rope before rounding to the state's element type.
 
     ```mlir
     vetro.norm_rope_store %x, %pos, %table, %state, %slots {operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 1, 1>, eps = 0.0 : f32, mode = "neox", n_dims = 4 : i64, base = 1.0e4 : f32, names = ["", "k"]}
@@ -168,13 +175,17 @@ def Vetro_NormRopeStoreOp : Vetro_FusedOpBase<"norm_rope_store",
     DefaultValuedAttr<I64Attr, "0">:$n_ctx_orig, StrArrayAttr:$names);
 }
 
-def Vetro_AttentionOp : Vetro_FusedOpBase<"attention", [MemoryEffects<[MemRead]>]> {
+def Vetro_AttentionOp : Vetro_FusedOpBase<"attention", [MemoryEffects<[MemRead]>,
+    DeclareOpInterfaceMethods<Vetro_FusedOpInterface, ["countRoundings"]>]> {
   let summary = "scaled dot-product attention over the KV cache";
   let description = [{
     `ctx = softmax(softcap(scale * q k^T) + mask) v` per head, KV head h / (H / H'). q `[T, H, d]`,
     states of H' heads, positions and sequences `[T]`, cells and their positions and sequences
     `[C]`, result `[T, H * d]`, as f32 or as int8 records.
     Inside: keys, values, scores (after scale and soft-cap, before the mask), probabilities, context.
+    Bound: `(C + C/16 + 18) u sum p|v| + sum E(p) |v|` with `E(p) = p (e^d - 1)`,
+    `d = (6 pages + 35) u + 4 u max|s - max s| + 2 max E(s)`, pages = C/256 + 1, and for a score
+    `E(s) = (d + d/16 + 21) u scale sum|q*k|`, plus the soft-cap's roundings.
     Source: Vaswani et al. 2017, eq. 1; Ainslie et al. 2023 (grouped queries).
 
     ```mlir

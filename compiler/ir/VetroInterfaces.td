@@ -19,6 +19,14 @@ def Vetro_FusedOpInterface : OpInterface<"FusedOp"> {
     InterfaceMethod<[{
       Names of the values inside, in the order in which `expand` makes them.
     }], "::mlir::ArrayAttr", "getInnerNames", (ins)>,
+    InterfaceMethod<[{
+      The proof bound: how many roundings to F32 one number passes, at most, where this op's kernel
+      computes `inner`, one of the ops that `expand` makes, with a sum of `length` terms. By default
+      as many as the inner op's own step (compiler/ir/Roundings.h): the kernels share the loops.
+      What they come to for each element of a result: compiler/reference/Bounds.h.
+    }], "double", "countRoundings",
+        (ins "::mlir::Operation *":$inner, "int64_t":$length), "",
+        [{ return ::vetro::ir::kernelRoundings(inner, length); }]>,
   ];
 }
 
