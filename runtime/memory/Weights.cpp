@@ -52,19 +52,43 @@ void Weights::pack(size_t i, const uint8_t *file, uint64_t begin, uint64_t end) 
   }
 }
 
-bool Weights::readRow(llvm::StringRef name, int64_t row, float *out) const {
+const Weights::Item *Weights::find(llvm::StringRef name) const {
   auto it = index.find(name);
-  if (it == index.end())
-    return false;
-  const Item &item = items[it->second];
-  const uint8_t *from = region.data() + item.offset;
+  return it == index.end() ? nullptr : &items[it->second];
+}
+
+/// The row of a tiled weight as the file stores it.
+std::vector<uint8_t> Weights::blocksOf(const Item &item, int64_t row) const {
   const PlanWeight &w = item.plan;
-  if (!item.tiled()) {
-    memcpy(out, reinterpret_cast<const float *>(from) + row * w.width, w.width * sizeof(float));
-    return true;
-  }
   std::vector<uint8_t> blocks(rowBytes(w.format, w.width));
-  unpackRow(w.format, w.width, from, row, blocks.data());
+  unpackRow(w.format, w.width, region.data() + item.offset, row, blocks.data());
+  return blocks;
+}
+
+bool Weights::readRow(llvm::StringRef name, int64_t row, float *out) const {
+  const Item *item = find(name);
+  if (!item)
+    return false;
+  const PlanWeight &w = item->plan;
+  if (item->tiled())
+    dequantizeRow(w.format, blocksOf(*item, row).data(), w.width, out);
+  else
+    memcpy(out, reinterpret_cast<const float *>(region.data() + item->offset) + row * w.width,
+           w.width * sizeof(float));
+  return true;
+}
+
+bool Weights::readMinima(llvm::StringRef name, int64_t row, float *out) const {
+  const Item *item = find(name);
+  if (!item)
+    return false;
+  const PlanWeight &w = item->plan;
+  std::fill_n(out, w.width, 0.0f);
+  if (!item->tiled())
+    return true;
+  std::vector<uint8_t> blocks = blocksOf(*item, row);
+  for (size_t i = 0; i < blocks.size(); i += formatInfo(w.format).blockBytes)
+    keepMinima(w.format, &blocks[i]);
   dequantizeRow(w.format, blocks.data(), w.width, out);
   return true;
 }

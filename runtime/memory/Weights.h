@@ -22,6 +22,8 @@ public:
   void pack(size_t i, const uint8_t *file, uint64_t begin, uint64_t end);
   /// Row `row` of the weight of this name, dequantised: `width` floats. False: no such weight.
   bool readRow(llvm::StringRef name, int64_t row, float *out) const;
+  /// The minima that the format adds to scale * code in that row; zeros where it has none.
+  bool readMinima(llvm::StringRef name, int64_t row, float *out) const;
 
 private:
   struct Item {
@@ -29,6 +31,9 @@ private:
     uint64_t offset;
     bool tiled() const { return plan.layout == "rows16"; }
   };
+  const Item *find(llvm::StringRef name) const;
+  std::vector<uint8_t> blocksOf(const Item &item, int64_t row) const;
+
   std::vector<Item> items;
   llvm::StringMap<size_t> index;
   Region region;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -51,6 +52,32 @@ TEST_CASE("dequantizeRow gives gguf-py's values, bit for bit") {
     ++formats;
   }
   REQUIRE(formats == 14);
+}
+
+TEST_CASE("keepMinima leaves what a format adds to scale * code") {
+  const std::set<std::string> withMinima = {"q4_1", "q5_1", "q2_K", "q4_K", "q5_K"};
+  for (const FormatInfo &info : formatTable) {
+    Format f = info.format;
+    if (!canDequantize(f))
+      continue;
+    INFO(info.name);
+    bool hasMinima = withMinima.count(info.name);
+    std::vector<uint8_t> block(info.blockBytes);
+    for (size_t i = 0; i < block.size(); ++i) // f16 scales between 2^-7 and 2^9, all codes
+      block[i] = uint8_t(0x21 + (i * 37) % 0x3f);
+    std::vector<float> values(info.blockLen), minima(info.blockLen);
+    dequantizeRow(f, block.data(), info.blockLen, values.data());
+    keepMinima(f, block.data());
+    dequantizeRow(f, block.data(), info.blockLen, minima.data());
+    bool anyMinimum = false;
+    for (size_t i = 0; i < minima.size(); ++i) {
+      anyMinimum |= minima[i] != 0;
+      CHECK(minima[i] == minima[i / 16 * 16]); // one for each scale block, whatever the codes
+      if (hasMinima)
+        CHECK(values[i] >= minima[i]); // codes and scales are not negative here
+    }
+    CHECK(anyMinimum == hasMinima);
+  }
 }
 
 TEST_CASE("f16: all 65536 values survive the way to float and back") {
