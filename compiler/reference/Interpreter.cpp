@@ -1,6 +1,7 @@
 // Walks a function in program order; drops values after their last use.
 #include "compiler/reference/Interpreter.h"
 #include "compiler/ir/Names.h"
+#include "compiler/reference/Bounds.h"
 #include "compiler/reference/Ops.h"
 
 using namespace mlir;
@@ -13,9 +14,13 @@ public:
   Walk(const WeightSource &weights, StateStore &state, const InterpreterOptions &options)
       : context{weights, state, options} {}
 
-  void bind(Value value, Tensor tensor) { values[value] = std::move(tensor); }
+  void bind(Value value, Bounded v) { values[value] = std::move(v); }
   void bindSymbol(Value value, StringRef symbol) { symbols[value] = symbol; }
-  Tensor take(Value value) { return values.lookup(value); }
+  Bounded take(Value value) { return values.lookup(value); }
+  /// The op whose inside is walked: it declares the bounds.
+  void ofFused(ir::FusedOp op) { fused = op; }
+  /// What the last store stored.
+  Bounded stored;
 
   llvm::Error run(Block &block) {
     for (Operation &op : block.without_terminator())
@@ -33,18 +38,37 @@ private:
     SmallVector<Operand> operands;
     for (Value v : op->getOperands()) {
       auto it = values.find(v);
-      operands.push_back({it == values.end() ? nullptr : &it->second, symbols.lookup(v)});
+      operands.push_back({it == values.end() ? nullptr : &it->second.value, symbols.lookup(v)});
     }
     auto results = evaluate(op, operands, context);
     if (!results)
       return results.takeError();
+    if (isa<ir::KvStoreOp>(op))
+      stored = take(op->getOperand(1));
     for (auto [i, tensor] : llvm::enumerate(*results)) {
+      auto bound = context.options.bounds ? boundOfResult(op, operands, tensor) : Tensor();
+      if (!bound)
+        return bound.takeError();
       if (context.options.onValue && !ir::nameOf(op).empty())
         context.options.onValue(op, i, tensor);
-      bind(op->getResult(i), std::move(tensor));
+      bind(op->getResult(i), {std::move(tensor), std::move(*bound)});
     }
     release(op);
     return llvm::Error::success();
+  }
+
+  llvm::Expected<Tensor> boundOfResult(Operation *op, ArrayRef<Operand> operands,
+                                       const Tensor &result) {
+    static const Tensor exact;
+    SmallVector<const Tensor *> bounds;
+    for (Value v : op->getOperands()) {
+      auto it = values.find(v);
+      bounds.push_back(it == values.end() ? &exact : &it->second.bound);
+    }
+    auto count = [&](Operation *inner, int64_t length) {
+      return fused ? fused.countRoundings(inner, length) : ir::kernelRoundings(inner, length);
+    };
+    return boundOf(op, operands, bounds, result, count, context);
   }
 
   void release(Operation *op) {
@@ -56,7 +80,8 @@ private:
   }
 
   Context context;
-  llvm::DenseMap<Value, Tensor> values;
+  ir::FusedOp fused;
+  llvm::DenseMap<Value, Bounded> values;
   llvm::DenseMap<Value, StringRef> symbols;
 };
 
@@ -82,18 +107,18 @@ llvm::Expected<std::vector<Tensor>> interpret(func::FuncOp func, ArrayRef<Tensor
   Block &block = expanded->getBody().front();
   Walk walk(weights, state, options);
   for (auto [arg, tensor] : llvm::zip_equal(block.getArguments(), inputs))
-    walk.bind(arg, tensor);
+    walk.bind(arg, {tensor, {}});
   if (llvm::Error error = walk.run(block))
     return std::move(error);
   std::vector<Tensor> results;
   for (Value v : block.getTerminator()->getOperands())
-    results.push_back(walk.take(v));
+    results.push_back(walk.take(v).value);
   return results;
 }
 
-llvm::Expected<std::vector<Tensor>> interpretOp(Operation *op, ArrayRef<Tensor> operands,
-                                                const WeightSource &weights, StateStore &state,
-                                                const InterpreterOptions &options) {
+llvm::Expected<std::vector<Bounded>> interpretOp(Operation *op, ArrayRef<Bounded> operands,
+                                                 const WeightSource &weights, StateStore &state,
+                                                 const InterpreterOptions &options) {
   Block block;
   OpBuilder builder(op->getContext());
   builder.setInsertionPointToEnd(&block);
@@ -110,6 +135,7 @@ llvm::Expected<std::vector<Tensor>> interpretOp(Operation *op, ArrayRef<Tensor> 
   }
   SmallVector<Value> results;
   if (auto fused = dyn_cast<ir::FusedOp>(op)) {
+    walk.ofFused(fused);
     results = fused.expand(builder, block.getArguments());
   } else {
     IRMapping mapping;
@@ -118,9 +144,11 @@ llvm::Expected<std::vector<Tensor>> interpretOp(Operation *op, ArrayRef<Tensor> 
   }
   func::ReturnOp::create(builder, op->getLoc(), results);
   llvm::Error error = walk.run(block);
-  std::vector<Tensor> out;
+  std::vector<Bounded> out;
   for (Value v : results)
     out.push_back(walk.take(v));
+  if (op->getNumResults() == 0)
+    out.push_back(std::move(walk.stored));
   if (error)
     return std::move(error);
   return out;

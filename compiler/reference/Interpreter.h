@@ -19,6 +19,9 @@ public:
   virtual ~WeightSource() = default;
   /// Row `row` of the weight, dequantised into `out` (the length of the last axis).
   virtual void readRow(llvm::StringRef name, int64_t row, float *out) const = 0;
+  /// The part of each of them that is a minimum added to scale * code; it writes nothing where
+  /// there is none, and `out` holds zeros before. Bounds need it.
+  virtual void readMinima(llvm::StringRef, int64_t, float *) const {}
 };
 
 /// Where it keeps state. A slot is one position of one sequence. Must outlive the interpreter.
@@ -32,6 +35,8 @@ public:
 struct InterpreterOptions {
   /// Sums of matmul, norms and softmax in double instead of float.
   bool doubleSums = false;
+  /// interpretOp(): bounds of the results as well. They hold for sums in float.
+  bool bounds = false;
   /// Called with every named value right after it was computed.
   std::function<void(mlir::Operation *, unsigned result, const Tensor &)> onValue;
   /// Runs fn(i) for all i < n, in any order; empty: a plain loop. Results do not depend on it.
@@ -45,11 +50,18 @@ llvm::Expected<std::vector<Tensor>> interpret(mlir::func::FuncOp func,
                                               const WeightSource &weights, StateStore &state,
                                               const InterpreterOptions &options = {});
 
+/// A value, and by how much a kernel's may differ from it, element by element (Bounds.h): shaped as
+/// the value, or empty: not at all, or not asked for.
+struct Bounded {
+  Tensor value, bound;
+};
+
 /// Runs one op (fused or not) alone on `operands`; state and weight operands are looked up by the
-/// symbols that define them. Returns its results; inner values reach options.onValue.
-llvm::Expected<std::vector<Tensor>> interpretOp(mlir::Operation *op,
-                                                llvm::ArrayRef<Tensor> operands,
-                                                const WeightSource &weights, StateStore &state,
-                                                const InterpreterOptions &options = {});
+/// symbols that define them. Returns its results, or of an op that stores what it stores, before
+/// it is rounded; with bounds where options.bounds. Inner values reach options.onValue.
+llvm::Expected<std::vector<Bounded>> interpretOp(mlir::Operation *op,
+                                                 llvm::ArrayRef<Bounded> operands,
+                                                 const WeightSource &weights, StateStore &state,
+                                                 const InterpreterOptions &options = {});
 
 } // namespace vetro::ref

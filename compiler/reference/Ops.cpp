@@ -38,8 +38,7 @@ void readRow(const Operand &x, int64_t row, int64_t n, float *out, const Context
     c.weights.readRow(x.symbol, row, out);
 }
 
-/// A whole operand, small weights (norms, biases) included.
-static Tensor materialize(const Operand &x, Value v, const Context &c) {
+Tensor materialize(const Operand &x, Value v, const Context &c) {
   if (x.tensor)
     return *x.tensor;
   Tensor t(ir::shapeOf(v).getShape());
@@ -192,9 +191,8 @@ static Tensor concat(ir::ConcatOp op, const Tensor &a, const Tensor &b) {
   return y;
 }
 
-static Tensor broadcast(ir::BroadcastOp op, const Tensor &x) {
-  Tensor zero(Shape(ir::shapeOf(op.getResult()).getShape()));
-  return elementwise(zero, x, [](float, float b) { return b; });
+Tensor repeat(const Tensor &x, const Shape &shape) {
+  return elementwise(Tensor(shape), x, [](float, float b) { return b; });
 }
 
 /// Rounds the 32 numbers at `x` as an a8 record does, adds what it stands for to `y`, and leaves
@@ -252,7 +250,9 @@ llvm::Expected<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Operand> in
       .Case([&](ir::TransposeOp o) -> Result { return one(transpose(o, x())); })
       .Case([&](ir::SliceOp o) -> Result { return one(slice(o, x())); })
       .Case([&](ir::ConcatOp o) -> Result { return one(concat(o, x(), x(1))); })
-      .Case([&](ir::BroadcastOp o) -> Result { return one(broadcast(o, x())); })
+      .Case([&](ir::BroadcastOp o) -> Result {
+        return one(repeat(x(), Shape(ir::shapeOf(o.getResult()).getShape())));
+      })
       .Case([&](ir::QuantizeOp o) -> Result {
         return one(quantize(x(), ir::recordsOf(o.getResult())));
       })

@@ -28,6 +28,13 @@ struct Operand {
 /// One row of an operand that may be a weight, into n floats.
 void readRow(const Operand &x, int64_t row, int64_t n, float *out, const Context &c);
 
+/// A whole operand, small weights (norms, biases) included; `v` is the operand's value in the
+/// graph.
+Tensor materialize(const Operand &x, mlir::Value v, const Context &c);
+
+/// x repeated along missing axes and axes of length 1 until it has this shape.
+Tensor repeat(const Tensor &x, const Shape &shape);
+
 /// Computes `op` (no fused op) on `in`.
 llvm::Expected<std::vector<Tensor>> evaluate(mlir::Operation *op, llvm::ArrayRef<Operand> in,
                                              const Context &context);

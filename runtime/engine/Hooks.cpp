@@ -93,30 +93,39 @@ llvm::Expected<std::vector<Hook>> HookRecorder::list(const Model &model) {
   return hooks;
 }
 
-llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::create(const Model &model,
-                                                                   ArrayRef<Hook> wanted) {
+llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::ofAllSteps(const Model &model) {
   std::unique_ptr<HookRecorder> r(new HookRecorder(model));
   auto graph = model.plannedGraph();
   if (!graph)
     return graph.takeError();
   r->graph = *graph;
   r->steps = stepOps(**graph);
-  r->wanted.assign(wanted.begin(), wanted.end());
-  r->needed.resize(r->steps.size());
+  r->needed.resize(r->steps.size(), true);
   r->recorded.resize(r->steps.size());
   for (auto [i, op] : llvm::enumerate(r->steps))
     r->stepOf[op] = i;
+  return r;
+}
+
+llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::create(const Model &model,
+                                                                   ArrayRef<Hook> wanted) {
+  auto r = ofAllSteps(model);
+  if (!r)
+    return r.takeError();
+  HookRecorder &recorder = **r;
+  recorder.wanted.assign(wanted.begin(), wanted.end());
+  recorder.needed.reset();
   OpList needed;
   for (const Hook &hook : wanted) {
     OpList witnesses;
-    addWitnesses(r->steps[hook.step], witnesses);
-    addRegion(r->steps[hook.step], needed);
+    addWitnesses(recorder.steps[hook.step], witnesses);
+    addRegion(recorder.steps[hook.step], needed);
     for (Operation *op : witnesses)
       addRegion(op, needed);
   }
   for (Operation *op : needed)
     if (ir::isStep(op))
-      r->needed.set(r->stepOf[op]);
+      recorder.needed.set(recorder.stepOf[op]);
   return r;
 }
 
@@ -205,6 +214,9 @@ struct PackedSource : ref::WeightSource {
     assert(found && "the graph names only weights of the plan");
     (void)found;
   }
+  void readMinima(StringRef name, int64_t row, float *out) const override {
+    weights.readMinima(name, row, out);
+  }
   const Weights &weights;
 };
 
@@ -246,7 +258,7 @@ struct CellLists {
 };
 } // namespace
 
-llvm::Expected<std::vector<ref::Tensor>>
+llvm::Expected<std::vector<ref::Bounded>>
 HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) {
   CellLists lists(session.kvCache());
   PackedSource weights(model.weights());
@@ -259,26 +271,27 @@ HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) 
         fn(i);
     });
   };
+  options.bounds = !onValue;
   OpList region;
   addRegion(steps[step], region);
-  llvm::DenseMap<Value, ref::Tensor> values;
+  llvm::DenseMap<Value, ref::Bounded> values;
   for (Operation *op : region) {
-    std::vector<ref::Tensor> operands(op->getNumOperands());
+    std::vector<ref::Bounded> operands(op->getNumOperands());
     for (auto [i, v] : llvm::enumerate(op->getOperands())) {
       if (auto it = values.find(v); it != values.end())
         operands[i] = it->second;
       else if (const ref::Tensor *list = lists.of(v))
-        operands[i] = *list;
+        operands[i].value = *list;
       else if (const ref::Tensor *known = recordedOperand(op, i))
-        operands[i] = *known;
+        operands[i].value = *known;
     }
     if (op == steps[step])
       options.onValue = std::move(onValue);
     auto results = ref::interpretOp(op, operands, weights, state, options);
     if (!results || op == steps[step])
       return results;
-    for (auto [result, tensor] : llvm::zip_equal(op->getResults(), *results))
-      values[result] = std::move(tensor);
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
+      values[result] = std::move(value);
   }
   llvm_unreachable("the region ends with the step");
 }
@@ -339,33 +352,48 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
   return result;
 }
 
+// ---- proving ----
+
+/// What a step stored, as the cache holds it, against the numbers before rounding.
+Proof HookRecorder::proveStored(uint32_t step, const KvCache &cache, ref::Bounded stored) const {
+  Operation *op = steps[step];
+  unsigned slots = op->getNumOperands() - 1;
+  Value handle = op->getOperand(isa<ir::KvStoreOp>(op) ? 0 : slots - 1);
+  auto get = handle.getDefiningOp<ir::GetStateOp>();
+  CacheState state(cache, model.plan());
+  const std::vector<int32_t> &ids = recorded[step].operands[slots].ids;
+  ref::Tensor ran(stored.value.shape);
+  for (auto [t, slot] : llvm::enumerate(ids))
+    state.load(get.getState(), slot, ran.row(t * ran.dim(1)), ran.dim(1) * ran.dim(2));
+  if (!cast<ir::StateType>(handle.getType()).getElement().isF16())
+    return compare(ran, stored, {});
+  roundToF16(stored);
+  Proof proof = compare(ran, stored, {});
+  for (auto [a, b] : llvm::zip_equal(ran.data, stored.value.data))
+    proof.codesOff += a != b;
+  return proof;
+}
+
 llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
   std::vector<Proof> proofs;
+  auto add = [&](Operation *op, Proof proof) {
+    proof.name = ir::nameOf(op).str(), proof.op = op->getName().stripDialect().str();
+    proofs.push_back(std::move(proof));
+  };
   for (uint32_t step = 0; step < steps.size(); ++step) {
-    if (!needed[step])
-      continue;
     Operation *op = steps[step];
-    if (!llvm::all_of(op->getResults(), isByRow))
+    if (!needed[step] || !llvm::all_of(op->getResults(), isByRow))
       continue; // proved by the recorded value that it led to
     auto results = recompute(step, session, {});
     if (!results)
       return results.takeError();
+    if (op->getNumResults() == 0) {
+      add(op, proveStored(step, session.kvCache(), std::move(results->front())));
+      continue;
+    }
     for (auto [r, ours] : llvm::enumerate(*results)) {
-      const ref::Tensor &ran = recorded[step].operands[op->getNumOperands() + r];
-      const std::vector<float> &codeSize = recorded[step].codeSize[op->getNumOperands() + r];
-      Proof proof{ir::nameOf(op).str(), op->getName().stripDialect().str()};
-      proof.values = ran.data.size();
-      double error = 0, square = 0;
-      for (size_t i = 0; i < ran.data.size(); ++i) {
-        double d = double(ran.data[i]) - ours.data[i];
-        error += d * d, square += double(ours.data[i]) * ours.data[i];
-        if (!codeSize.empty() && d != 0) {
-          double off = std::fabs(d) / codeSize[i];
-          proof.codesOff += off > 0.5, proof.codesWrong += off > 1.5;
-        }
-      }
-      proof.nmse = square > 0 ? error / square : error;
-      proofs.push_back(proof);
+      unsigned i = op->getNumOperands() + r;
+      add(op, compare(recorded[step].operands[i], ours, recorded[step].codeSize[i]));
     }
   }
   return proofs;

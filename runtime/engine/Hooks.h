@@ -8,6 +8,7 @@
 // They are recomputed as well, from the values by token and the cache that they came from.
 #pragma once
 
+#include "runtime/engine/Proof.h"
 #include "runtime/engine/Reference.h"
 #include "runtime/engine/Session.h"
 #include "runtime/trace/Safetensors.h"
@@ -29,16 +30,6 @@ struct HookValue {
   std::string label; ///< "ran", "recomputed", "reference"
 };
 
-/// How close a fused step's result is to its recomputation.
-struct Proof {
-  std::string name; ///< of the step
-  std::string op;
-  double nmse = 0;         ///< mean square error / mean square, of an f32 result
-  uint64_t values = 0;     ///< numbers compared
-  uint64_t codesOff = 0;   ///< of a record: codes that differ (by one)
-  uint64_t codesWrong = 0; ///< of a record: codes that differ by more
-};
-
 /// Records the inputs and results of the steps behind some hooks.
 class HookRecorder : public StepObserver {
 public:
@@ -47,13 +38,17 @@ public:
   /// Records what `wanted` names need. `model` must outlive the recorder.
   static llvm::Expected<std::unique_ptr<HookRecorder>> create(const Model &model,
                                                               llvm::ArrayRef<Hook> wanted);
+  /// Records all steps, those that no name leads to as well: what prove() then leaves out is
+  /// nothing.
+  static llvm::Expected<std::unique_ptr<HookRecorder>> ofAllSteps(const Model &model);
 
   bool wants(uint32_t step) override { return needed[step]; }
   void after(uint32_t step, const PlanRunner &runner) override;
 
   /// The wanted values, from all micro-batches since creation. `session` ran them.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
-  /// Every recorded step against its recomputation.
+  /// Every result of every recorded step, and what steps store, against its recomputation. Values
+  /// inside a step are covered by its result. The session has not rewound since.
   llvm::Expected<std::vector<Proof>> prove(const Session &session);
 
 private:
@@ -63,9 +58,11 @@ private:
     std::vector<std::vector<float>> codeSize;
   };
   explicit HookRecorder(const Model &model) : model(model) {}
+  /// With bounds where there is no `onValue` to hand inner values to.
   using OnValue = std::function<void(mlir::Operation *, unsigned, const ref::Tensor &)>;
-  llvm::Expected<std::vector<ref::Tensor>> recompute(uint32_t step, const Session &session,
-                                                     OnValue onValue);
+  llvm::Expected<std::vector<ref::Bounded>> recompute(uint32_t step, const Session &session,
+                                                      OnValue onValue);
+  Proof proveStored(uint32_t step, const KvCache &cache, ref::Bounded stored) const;
   const ref::Tensor *recordedOperand(mlir::Operation *op, unsigned i) const;
 
   const Model &model;

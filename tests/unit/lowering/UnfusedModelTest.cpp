@@ -231,7 +231,9 @@ TEST_CASE("values over cells are dumped without fusions as with them") {
   }
   CHECK(whole.proofs.size() >= 5); // the context of each layer proves its scores
   for (const Proof &p : whole.proofs) {
-    INFO(p.name << " " << p.op);
-    CHECK(p.nmse <= 1e-10);
+    INFO(p.name << " " << p.op << " " << p.worst);
+    CHECK(p.worst <= 1);
+    if (p.codesOff == 0)
+      CHECK(p.nmse <= 1e-10);
   }
 }
