@@ -98,7 +98,6 @@ llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::ofAllSteps(const Mod
   auto graph = model.plannedGraph();
   if (!graph)
     return graph.takeError();
-  r->graph = *graph;
   r->steps = stepOps(**graph);
   r->needed.resize(r->steps.size(), true);
   r->recorded.resize(r->steps.size());
@@ -351,8 +350,6 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
   }
   return result;
 }
-
-// ---- proving ----
 
 /// What a step stored, as the cache holds it, against the numbers before rounding.
 Proof HookRecorder::proveStored(uint32_t step, const KvCache &cache, ref::Bounded stored) const {

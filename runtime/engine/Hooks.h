@@ -38,8 +38,7 @@ public:
   /// Records what `wanted` names need. `model` must outlive the recorder.
   static llvm::Expected<std::unique_ptr<HookRecorder>> create(const Model &model,
                                                               llvm::ArrayRef<Hook> wanted);
-  /// Records all steps, those that no name leads to as well: what prove() then leaves out is
-  /// nothing.
+  /// Records all steps, also those that no name leads to, so that prove() leaves none out.
   static llvm::Expected<std::unique_ptr<HookRecorder>> ofAllSteps(const Model &model);
 
   bool wants(uint32_t step) override { return needed[step]; }
@@ -66,7 +65,6 @@ private:
   const ref::Tensor *recordedOperand(mlir::Operation *op, unsigned i) const;
 
   const Model &model;
-  const Graph *graph = nullptr;
   std::vector<mlir::Operation *> steps; ///< the graph's op of each step
   llvm::DenseMap<mlir::Operation *, uint32_t> stepOf;
   std::vector<Hook> wanted;
