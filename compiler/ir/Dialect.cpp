@@ -1,7 +1,6 @@
 // Registers the dialect's types, attributes and ops.
 #include "compiler/ir/Shapes.h"
 #include "compiler/ir/Vetro.h"
-#include "runtime/abi/Format.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -51,16 +50,4 @@ void StorageAttr::print(AsmPrinter &printer) const {
   if (!getLayout().empty())
     printer << ", " << getLayout();
   printer << ">";
-}
-
-LogicalResult StorageAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                  StringRef format, StringRef layout) {
-  bool known = recordsOf(format) || llvm::any_of(vetro::formatTable, [&](const auto &info) {
-                 return format == info.name;
-               });
-  if (!known)
-    return emitError() << "unknown storage format '" << format << "'";
-  if (!layout.empty() && layout != "rows16")
-    return emitError() << "unknown layout '" << layout << "'; known: rows16";
-  return success();
 }

@@ -11,7 +11,9 @@ using namespace mlir;
 namespace vetro::ir {
 
 static Axis axisOfInput(BlockArgument arg) {
-  auto func = cast<FunctionOpInterface>(arg.getOwner()->getParentOp());
+  auto func = dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp());
+  if (!func || !arg.getOwner()->isEntryBlock())
+    return Axis::Tokens; // no graph of ours has such blocks, but text may
   auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "vetro.input");
   if (name && name.getValue() == "outputs")
     return Axis::Outputs;
@@ -49,7 +51,9 @@ SmallVector<Axis, 2> dynamicAxes(Value v) {
   if (!type || type.hasStaticShape())
     return {};
   if (auto arg = dyn_cast<BlockArgument>(v))
-    return {axisOfInput(arg)};
+    return Axes(type.getNumDynamicDims(), axisOfInput(arg));
+  if (!isa<VetroDialect>(v.getDefiningOp()->getDialect()))
+    return Axes(type.getNumDynamicDims(), Axis::Tokens); // only text makes such values
   return llvm::TypeSwitch<Operation *, Axes>(v.getDefiningOp())
       .Case([](GatherRowsOp op) { return dynamicAxes(op.getIds()); })
       .Case([](HeadNormOp op) { return dynamicAxes(op.getRows()); })

@@ -48,12 +48,27 @@ private:
 
 } // namespace
 
+/// One name for each value inside; a name may be empty.
+static LogicalResult verifyNames(Operation *op, ArrayAttr names, size_t count) {
+  if (names.size() != count)
+    return op->emitOpError("names must be ") << count << ", found " << names.size();
+  return success();
+}
+
+/// rms_norm(x) * w: eps in range, w as long as a row of x.
+static LogicalResult verifyNorm(Operation *op, Value x, Value w, const llvm::APFloat &eps) {
+  if (failed(verifyEps(op, eps)))
+    return failure();
+  return verifyShape(op, "w", w, {shapeOf(x).getShape().back()});
+}
+
 SmallVector<Value> RMSNormMulOp::expand(OpBuilder &b, ValueRange in) {
   Expansion e(b, *this, getNames());
   return {e.finish(e.norm(in[0], in[1], getEps()))};
 }
 LogicalResult RMSNormMulOp::verify() {
-  if (failed(verifyEps(*this, getEps())))
+  if (failed(verifyNames(*this, getNames(), 1)) ||
+      failed(verifyNorm(*this, getX(), getW(), getEps())))
     return failure();
   return verifySameShape(*this, getX(), getResult());
 }
@@ -64,7 +79,9 @@ SmallVector<Value> RMSNormMulAddOp::expand(OpBuilder &b, ValueRange in) {
   return {AddOp::create(b, nameLoc(b.getContext(), nameOf(*this)), n.getType(), n, in[2])};
 }
 LogicalResult RMSNormMulAddOp::verify() {
-  if (failed(verifyEps(*this, getEps())))
+  if (failed(verifyNames(*this, getNames(), 1)) ||
+      failed(verifyNorm(*this, getX(), getW(), getEps())) ||
+      failed(verifyShape(*this, "residual", getResidual(), shapeOf(getResult()).getShape())))
     return failure();
   return verifySameShape(*this, getX(), getResult());
 }
@@ -75,7 +92,16 @@ SmallVector<Value> HeadNormOp::expand(OpBuilder &b, ValueRange in) {
   Value rows = GatherRowsOp::create(b, e.unnamed(), type, in[0], in[1]);
   return {e.finish(e.norm(rows, in[2], getEps()))};
 }
-LogicalResult HeadNormOp::verify() { return verifyEps(*this, getEps()); }
+LogicalResult HeadNormOp::verify() {
+  RankedTensorType x = shapeOf(getX());
+  if (x.getRank() != 2 || x.isDynamicDim(1))
+    return emitOpError("x must be [T, D], found ") << x;
+  if (failed(verifyNames(*this, getNames(), 1)) ||
+      failed(verifyNorm(*this, getX(), getW(), getEps())))
+    return failure();
+  return verifyShape(*this, "result", getResult(),
+                     {shapeOf(getRows()).getDimSize(0), x.getDimSize(1)});
+}
 
 SmallVector<Value> QkvMatmulOp::expand(OpBuilder &b, ValueRange in) {
   Expansion e(b, *this, getNames());
@@ -90,7 +116,8 @@ void QkvMatmulOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
       setName(result, text);
 }
 LogicalResult QkvMatmulOp::verify() {
-  if (failed(verifyMatmul(*this, getX(), getWq(), getQ())) ||
+  if (failed(verifyNames(*this, getNames(), 3)) ||
+      failed(verifyMatmul(*this, getX(), getWq(), getQ())) ||
       failed(verifyMatmul(*this, getX(), getWk(), getK())))
     return failure();
   return verifyMatmul(*this, getX(), getWv(), getV());
@@ -101,7 +128,12 @@ SmallVector<Value> MatmulAddOp::expand(OpBuilder &b, ValueRange in) {
   Value y = e.matmul(in[0], in[1]);
   return {AddOp::create(b, nameLoc(b.getContext(), nameOf(*this)), y.getType(), y, in[2])};
 }
-LogicalResult MatmulAddOp::verify() { return verifyMatmul(*this, getX(), getW(), getResult()); }
+LogicalResult MatmulAddOp::verify() {
+  if (failed(verifyNames(*this, getNames(), 1)) ||
+      failed(verifyMatmul(*this, getX(), getW(), getResult())))
+    return failure();
+  return verifyShape(*this, "residual", getResidual(), shapeOf(getResult()).getShape());
+}
 
 SmallVector<Value> GluOp::expand(OpBuilder &b, ValueRange in) {
   Expansion e(b, *this, getNames());
@@ -111,7 +143,7 @@ SmallVector<Value> GluOp::expand(OpBuilder &b, ValueRange in) {
   return {e.finish(MulOp::create(b, e.loc(), gate.getType(), act, up))};
 }
 LogicalResult GluOp::verify() {
-  if (failed(verifyUnaryKind(*this, getKind())) ||
+  if (failed(verifyNames(*this, getNames(), 4)) || failed(verifyUnaryKind(*this, getKind())) ||
       failed(verifyMatmul(*this, getX(), getUp(), getResult())))
     return failure();
   return verifyMatmul(*this, getX(), getGate(), getResult());
@@ -135,18 +167,26 @@ static Value expandNormRope(OpT op, Expansion &e, OpBuilder &b, ValueRange in) {
 }
 template <typename OpT> static LogicalResult verifyNormRope(OpT op) {
   RankedTensorType x = shapeOf(op.getX());
-  if (x.getRank() != 3)
-    return op.emitOpError("x must be [T, H, d], found ") << x;
-  if (op.getW() && failed(verifyEps(op, op.getEps())))
+  int64_t nDims = op.getNDims();
+  if (failed(verifyNames(op, op.getNames(), 2)) ||
+      failed(verifyRotated(op, op.getX(), op.getPositions())) ||
+      failed(verifyRopeMode(op, op.getMode())) ||
+      (op.getW() && failed(verifyNorm(op, op.getX(), op.getW(), op.getEps()))) ||
+      failed(
+          verifyRope(op, nDims, x.getDimSize(2), op.getBase().convertToDouble(), op.getFactors())))
     return failure();
-  return verifyRope(op, op.getNDims(), x.getDimSize(2), op.getBase().convertToDouble());
+  return verifyShape(op, "table", op.getTable(), {x.getDimSize(0), nDims / 2, 2});
 }
 
 SmallVector<Value> NormRopeOp::expand(OpBuilder &b, ValueRange in) {
   Expansion e(b, *this, getNames());
   return {expandNormRope(*this, e, b, in)};
 }
-LogicalResult NormRopeOp::verify() { return verifyNormRope(*this); }
+LogicalResult NormRopeOp::verify() {
+  if (failed(verifyNormRope(*this)))
+    return failure();
+  return verifySameShape(*this, getX(), getResult());
+}
 
 SmallVector<Value> NormRopeStoreOp::expand(OpBuilder &b, ValueRange in) {
   Expansion e(b, *this, getNames());
@@ -154,7 +194,11 @@ SmallVector<Value> NormRopeStoreOp::expand(OpBuilder &b, ValueRange in) {
   KvStoreOp::create(b, e.unnamed(), in[in.size() - 2], k, in[in.size() - 1]);
   return {};
 }
-LogicalResult NormRopeStoreOp::verify() { return verifyNormRope(*this); }
+LogicalResult NormRopeStoreOp::verify() {
+  if (failed(verifyNormRope(*this)))
+    return failure();
+  return verifyHeads(*this, cast<StateType>(getState().getType()), getX(), getSlots());
+}
 
 SmallVector<Value> AttentionOp::expand(OpBuilder &b, ValueRange in) {
   Expansion e(b, *this, getNames());
@@ -206,10 +250,22 @@ double AttentionOp::countRoundings(Operation *inner, int64_t length) {
   return isa<ScaleOp>(inner) ? 2 : kernelRoundings(inner, length);
 }
 LogicalResult AttentionOp::verify() {
-  auto k = cast<StateType>(getKState().getType());
+  auto k = cast<StateType>(getKState().getType()), v = cast<StateType>(getVState().getType());
   RankedTensorType q = shapeOf(getQ());
-  if (q.getRank() != 3 || q.getDimSize(1) % k.getHeads() != 0 || q.getDimSize(2) != k.getHeadDim())
+  if (q.getRank() != 3 || q.isDynamicDim(1) || q.getDimSize(1) % k.getHeads() != 0 ||
+      q.getDimSize(2) != k.getHeadDim())
     return emitOpError("q must be [T, multiple of ")
            << k.getHeads() << ", " << k.getHeadDim() << "], found " << q;
-  return success();
+  if (v.getHeads() != k.getHeads())
+    return emitOpError("keys have ") << k.getHeads() << " heads, values " << v.getHeads();
+  if (!(getSoftcap().convertToFloat() >= 0) || static_cast<int64_t>(getWindow()) < 0)
+    return emitOpError("softcap and window must not be negative");
+  int64_t tokens = q.getDimSize(0), cells = shapeOf(getCells()).getDimSize(0);
+  if (failed(verifyNames(*this, getNames(), 5)) ||
+      failed(verifyShape(*this, "positions", getPositions(), {tokens})) ||
+      failed(verifyShape(*this, "sequences", getSequences(), {tokens})) ||
+      failed(verifyShape(*this, "cell_positions", getCellPositions(), {cells})) ||
+      failed(verifyShape(*this, "cell_sequences", getCellSequences(), {cells})))
+    return failure();
+  return verifyShape(*this, "result", getResult(), {tokens, q.getDimSize(1) * v.getHeadDim()});
 }

@@ -10,21 +10,16 @@ inline mlir::RankedTensorType shapeOf(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());
 }
 
-/// Equal, or one of them dynamic.
-inline bool sameDim(int64_t a, int64_t b) {
-  return a == b || mlir::ShapedType::isDynamic(a) || mlir::ShapedType::isDynamic(b);
-}
-
+/// The same axes. A dynamic axis is the same as a dynamic one only: what a `?` counts is followed
+/// from op to op (Extents.h).
 inline bool sameShape(mlir::RankedTensorType a, mlir::RankedTensorType b) {
-  if (a.getRank() != b.getRank())
-    return false;
-  for (int64_t i = 0; i < a.getRank(); ++i)
-    if (!sameDim(a.getDimSize(i), b.getDimSize(i)))
-      return false;
-  return true;
+  return a.getShape() == b.getShape();
 }
 
-/// Product of the static dimensions.
+/// Elements per block of a storage format, 32 for int8 records; 0 for an unknown one.
+int64_t blockLength(llvm::StringRef format);
+
+/// Product of the static dimensions, at most 2^40 (hasUsableExtents).
 inline int64_t staticProduct(mlir::RankedTensorType t) {
   int64_t product = 1;
   for (int64_t d : t.getShape())
@@ -63,13 +58,24 @@ inline mlir::RankedTensorType withStorage(mlir::RankedTensorType t, llvm::String
 }
 
 // Checks that several ops share.
+/// `what` has this shape.
+mlir::LogicalResult verifyShape(mlir::Operation *op, llvm::StringRef what, mlir::Value v,
+                                llvm::ArrayRef<int64_t> shape);
 mlir::LogicalResult verifySameShape(mlir::Operation *op, mlir::Value x, mlir::Value y);
 mlir::LogicalResult verifyMatmul(mlir::Operation *op, mlir::Value x, mlir::Value w, mlir::Value y);
 /// Result like a; b repeated along missing axes and axes of length 1.
 mlir::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::RankedTensorType a,
                                     mlir::RankedTensorType b, mlir::RankedTensorType y);
 mlir::LogicalResult verifyEps(mlir::Operation *op, const llvm::APFloat &eps);
-mlir::LogicalResult verifyRope(mlir::Operation *op, int64_t nDims, int64_t headDim, double base);
+/// Attributes of a rotation; factors, which may be null, hold nDims / 2 numbers.
+mlir::LogicalResult verifyRope(mlir::Operation *op, int64_t nDims, int64_t headDim, double base,
+                               mlir::Value factors);
+mlir::LogicalResult verifyRopeMode(mlir::Operation *op, llvm::StringRef mode);
+/// x is [T, H, d], H and d static, with one position a token.
+mlir::LogicalResult verifyRotated(mlir::Operation *op, mlir::Value x, mlir::Value positions);
+/// x [n, heads, headDim] as the state keeps it, n as long as the list of ids.
+mlir::LogicalResult verifyHeads(mlir::Operation *op, StateType state, mlir::Value x,
+                                mlir::Value ids);
 mlir::LogicalResult verifyUnaryKind(mlir::Operation *op, llvm::StringRef kind);
 
 } // namespace vetro::ir

@@ -12,7 +12,7 @@ LogicalResult LayerNormOp::verify() {
 }
 
 LogicalResult TopKOp::verify() {
-  RankedTensorType x = shapeOf(getX()), y = shapeOf(getResult());
+  RankedTensorType x = shapeOf(getX());
   int64_t k = getK(), groups = getGroups(), used = getGroupsUsed();
   if (x.getRank() != 2 || x.isDynamicDim(1))
     return emitOpError("x must be [T, E], found ") << x;
@@ -24,14 +24,12 @@ LogicalResult TopKOp::verify() {
   if (used < 1 || used > groups || used * (n / groups) < k)
     return emitOpError("groups_used must lie in 1..")
            << groups << " and hold k = " << k << " numbers, found " << used;
-  if (y.getDimSize(1) != k || !sameDim(y.getDimSize(0), x.getDimSize(0)))
-    return emitOpError("result must be [T, ") << k << "], found " << y;
-  return success();
+  return verifyShape(*this, "result", getResult(), {x.getDimSize(0), k});
 }
 
 LogicalResult TakeAlongOp::verify() {
   RankedTensorType x = shapeOf(getX()), idx = shapeOf(getIdx()), y = shapeOf(getResult());
-  if (x.getRank() != 2 || !sameDim(x.getDimSize(0), idx.getDimSize(0)))
+  if (x.getRank() != 2 || x.isDynamicDim(1) || x.getDimSize(0) != idx.getDimSize(0))
     return emitOpError("x must be [T, E] with as many rows as idx, found ") << x;
   if (!sameShape(y, idx))
     return emitOpError("result must have the shape of idx");
@@ -40,19 +38,16 @@ LogicalResult TakeAlongOp::verify() {
 
 LogicalResult MoeMatmulOp::verify() {
   RankedTensorType x = shapeOf(getX()), w = shapeOf(getW());
-  RankedTensorType idx = shapeOf(getIdx()), y = shapeOf(getResult());
-  if (x.getRank() != 3 || w.getRank() != 3 || y.getRank() != 3)
-    return emitOpError("x, w and result must have rank 3");
-  if (!sameDim(x.getDimSize(2), w.getDimSize(2)))
+  RankedTensorType idx = shapeOf(getIdx());
+  if (x.getRank() != 3 || w.getRank() != 3)
+    return emitOpError("x and w must have rank 3");
+  if (x.getDimSize(2) != w.getDimSize(2))
     return emitOpError("x has rows of ") << x.getDimSize(2) << ", w of " << w.getDimSize(2);
   int64_t chosen = idx.getDimSize(1);
-  if (idx.isDynamicDim(1) || (x.getDimSize(1) != 1 && x.getDimSize(1) != chosen))
+  if (idx.isDynamicDim(1) || idx.getDimSize(0) != x.getDimSize(0) ||
+      (x.getDimSize(1) != 1 && x.getDimSize(1) != chosen))
     return emitOpError("x must have 1 row a token or as many as idx, found ") << x;
-  if (!sameDim(y.getDimSize(0), x.getDimSize(0)) || y.getDimSize(1) != chosen ||
-      y.getDimSize(2) != w.getDimSize(1))
-    return emitOpError("result must be [T, ")
-           << chosen << ", " << w.getDimSize(1) << "], found " << y;
-  return success();
+  return verifyShape(*this, "result", getResult(), {x.getDimSize(0), chosen, w.getDimSize(1)});
 }
 
 LogicalResult ReduceOp::verify() {

@@ -5,24 +5,39 @@
 using namespace mlir;
 using namespace vetro::ir;
 
-LogicalResult GatherRowsOp::verify() {
-  RankedTensorType table = shapeOf(getTable()), y = shapeOf(getResult());
-  if (table.getRank() != 2)
-    return emitOpError("table must be a matrix, found ") << table;
-  if (y.getRank() != 2 || !sameDim(y.getDimSize(1), table.getDimSize(1)))
-    return emitOpError("result must be [n, ") << table.getDimSize(1) << "], found " << y;
+static std::string dimText(int64_t d) { return ShapedType::isDynamic(d) ? "?" : std::to_string(d); }
+/// "[?, 4]"
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t d : shape)
+    text += (text.empty() ? "" : ", ") + dimText(d);
+  return "[" + text + "]";
+}
+LogicalResult vetro::ir::verifyShape(Operation *op, StringRef what, Value v,
+                                     ArrayRef<int64_t> shape) {
+  if (shapeOf(v).getShape() != shape)
+    return op->emitOpError() << what << " must be " << shapeText(shape) << ", found " << shapeOf(v);
   return success();
+}
+
+LogicalResult GatherRowsOp::verify() {
+  RankedTensorType table = shapeOf(getTable());
+  if (table.getRank() != 2 || table.isDynamicDim(1))
+    return emitOpError("table must be a matrix with rows of known length, found ") << table;
+  return verifyShape(*this, "result", getResult(),
+                     {shapeOf(getIds()).getDimSize(0), table.getDimSize(1)});
 }
 
 LogicalResult vetro::ir::verifyMatmul(Operation *op, Value xv, Value wv, Value yv) {
   RankedTensorType x = shapeOf(xv), w = shapeOf(wv), y = shapeOf(yv);
   if (x.getRank() != 2 || w.getRank() != 2 || y.getRank() != 2)
     return op->emitOpError("x, w and result must be matrices");
-  if (!sameDim(x.getDimSize(1), w.getDimSize(1)))
-    return op->emitOpError("x has rows of ") << x.getDimSize(1) << ", w of " << w.getDimSize(1);
-  if (!sameDim(y.getDimSize(1), w.getDimSize(0)) || !sameDim(y.getDimSize(0), x.getDimSize(0)))
-    return op->emitOpError("result must be [T, ") << w.getDimSize(0) << "], found " << y;
-  return success();
+  if (!w.hasStaticShape())
+    return op->emitOpError("w must have a static shape, found ") << w;
+  if (x.getDimSize(1) != w.getDimSize(1))
+    return op->emitOpError("x has rows of ")
+           << dimText(x.getDimSize(1)) << ", w of " << w.getDimSize(1);
+  return verifyShape(op, "result", yv, {x.getDimSize(0), w.getDimSize(0)});
 }
 
 LogicalResult MatmulOp::verify() { return verifyMatmul(*this, getX(), getW(), getResult()); }
@@ -31,15 +46,13 @@ LogicalResult BmmOp::verify() {
   RankedTensorType a = shapeOf(getA()), b = shapeOf(getB()), y = shapeOf(getResult());
   if (a.getRank() != 3 || b.getRank() != 3 || y.getRank() != 3)
     return emitOpError("a, b and result must have rank 3");
-  if (b.getDimSize(0) <= 0 || a.getDimSize(0) % b.getDimSize(0) != 0)
+  if (a.isDynamicDim(0) || b.isDynamicDim(0) || a.getDimSize(0) % b.getDimSize(0) != 0)
     return emitOpError("groups of a (")
            << a.getDimSize(0) << ") must be a multiple of those of b (" << b.getDimSize(0) << ")";
-  if (!sameDim(a.getDimSize(2), b.getDimSize(2)))
+  if (a.getDimSize(2) != b.getDimSize(2))
     return emitOpError("a has rows of ") << a.getDimSize(2) << ", b of " << b.getDimSize(2);
-  if (!sameDim(y.getDimSize(0), a.getDimSize(0)) || !sameDim(y.getDimSize(1), a.getDimSize(1)) ||
-      !sameDim(y.getDimSize(2), b.getDimSize(1)))
-    return emitOpError("result must be [G, M, N], found ") << y;
-  return success();
+  return verifyShape(*this, "result", getResult(),
+                     {a.getDimSize(0), a.getDimSize(1), b.getDimSize(1)});
 }
 
 LogicalResult vetro::ir::verifyBroadcast(Operation *op, RankedTensorType a, RankedTensorType b,
@@ -50,8 +63,8 @@ LogicalResult vetro::ir::verifyBroadcast(Operation *op, RankedTensorType a, Rank
     return op->emitOpError("b has more axes than a");
   for (int64_t i = 1; i <= b.getRank(); ++i) {
     int64_t da = a.getDimSize(a.getRank() - i), db = b.getDimSize(b.getRank() - i);
-    if (db != 1 && !sameDim(da, db))
-      return op->emitOpError("axis of b is ") << db << ", of a " << da;
+    if (db != 1 && da != db)
+      return op->emitOpError("axis of b is ") << dimText(db) << ", of a " << dimText(da);
   }
   return success();
 }
@@ -82,31 +95,42 @@ LogicalResult RMSNormOp::verify() {
   return verifySameShape(*this, getX(), getResult());
 }
 
-LogicalResult vetro::ir::verifyRope(Operation *op, int64_t nDims, int64_t headDim, double base) {
+LogicalResult vetro::ir::verifyRope(Operation *op, int64_t nDims, int64_t headDim, double base,
+                                    Value factors) {
   if (nDims <= 0 || nDims % 2 != 0 || nDims > headDim)
     return op->emitOpError("n_dims must be even and at most the head size ")
            << headDim << ", found " << nDims;
   if (!std::isfinite(base) || base <= 0)
     return op->emitOpError("base must be finite and positive");
+  if (factors)
+    return verifyShape(op, "factors", factors, {nDims / 2});
   return success();
 }
+LogicalResult vetro::ir::verifyRopeMode(Operation *op, StringRef mode) {
+  if (mode != "norm" && mode != "neox")
+    return op->emitOpError("mode must be norm or neox, found '") << mode << "'";
+  return success();
+}
+LogicalResult vetro::ir::verifyRotated(Operation *op, Value x, Value positions) {
+  RankedTensorType type = shapeOf(x);
+  if (type.getRank() != 3 || type.isDynamicDim(1) || type.isDynamicDim(2))
+    return op->emitOpError("x must be [T, H, d], found ") << type;
+  return verifyShape(op, "positions", positions, {type.getDimSize(0)});
+}
 LogicalResult RopeOp::verify() {
-  RankedTensorType x = shapeOf(getX());
-  if (x.getRank() != 3)
-    return emitOpError("x must be [T, H, d], found ") << x;
-  if (getMode() != "norm" && getMode() != "neox")
-    return emitOpError("mode must be norm or neox, found '") << getMode() << "'";
-  if (getFactors() && shapeOf(getFactors()).getNumElements() != (int64_t)getNDims() / 2)
-    return emitOpError("factors must hold n_dims / 2 numbers");
-  if (failed(verifySameShape(*this, getX(), getResult())))
+  if (failed(verifyRotated(*this, getX(), getPositions())) ||
+      failed(verifyRopeMode(*this, getMode())) ||
+      failed(verifySameShape(*this, getX(), getResult())))
     return failure();
-  return verifyRope(*this, getNDims(), x.getDimSize(2), getBase().convertToDouble());
+  return verifyRope(*this, getNDims(), shapeOf(getX()).getDimSize(2), getBase().convertToDouble(),
+                    getFactors());
 }
 LogicalResult RopeTableOp::verify() {
-  RankedTensorType y = shapeOf(getResult());
-  if (y.getRank() != 3 || y.getDimSize(1) != (int64_t)getNDims() / 2 || y.getDimSize(2) != 2)
-    return emitOpError("result must be [T, n_dims / 2, 2], found ") << y;
-  return verifyRope(*this, getNDims(), getNDims(), getBase().convertToDouble());
+  int64_t nDims = getNDims();
+  if (failed(verifyRope(*this, nDims, nDims, getBase().convertToDouble(), getFactors())))
+    return failure();
+  return verifyShape(*this, "result", getResult(),
+                     {shapeOf(getPositions()).getDimSize(0), nDims / 2, 2});
 }
 
 static constexpr llvm::StringLiteral unaryKinds[] = {"silu", "gelu",     "gelu_erf", "gelu_quick",
@@ -126,23 +150,23 @@ LogicalResult UnaryOp::verify() {
 LogicalResult AttnMaskOp::verify() {
   if ((int64_t)getWindow() < 0)
     return emitOpError("window must not be negative");
-  if (shapeOf(getResult()).getRank() != 2)
-    return emitOpError("result must be [T, C]");
-  return success();
+  int64_t tokens = shapeOf(getPositions()).getDimSize(0);
+  int64_t cells = shapeOf(getCellPositions()).getDimSize(0);
+  if (failed(verifyShape(*this, "sequences", getSequences(), {tokens})) ||
+      failed(verifyShape(*this, "cell_sequences", getCellSequences(), {cells})))
+    return failure();
+  return verifyShape(*this, "result", getResult(), {tokens, cells});
 }
 
-static LogicalResult verifyHeads(Operation *op, StateType state, RankedTensorType x) {
-  if (x.getRank() != 3 || x.getDimSize(1) != state.getHeads() ||
-      x.getDimSize(2) != state.getHeadDim())
-    return op->emitOpError("values must be [n, ")
-           << state.getHeads() << ", " << state.getHeadDim() << "], found " << x;
-  return success();
+LogicalResult vetro::ir::verifyHeads(Operation *op, StateType state, Value x, Value ids) {
+  return verifyShape(op, "values", x,
+                     {shapeOf(ids).getDimSize(0), state.getHeads(), state.getHeadDim()});
 }
 LogicalResult KvStoreOp::verify() {
-  return verifyHeads(*this, cast<StateType>(getState().getType()), shapeOf(getX()));
+  return verifyHeads(*this, cast<StateType>(getState().getType()), getX(), getSlots());
 }
 LogicalResult KvLoadOp::verify() {
-  return verifyHeads(*this, cast<StateType>(getState().getType()), shapeOf(getResult()));
+  return verifyHeads(*this, cast<StateType>(getState().getType()), getResult(), getCells());
 }
 
 LogicalResult ReshapeOp::verify() {
@@ -165,22 +189,22 @@ LogicalResult TransposeOp::verify() {
   if ((int64_t)sorted.size() != x.getRank() || x.getRank() != y.getRank())
     return emitOpError("perm, x and result must have the same rank");
   for (auto [i, axis] : llvm::enumerate(getPerm()))
-    if (!sameDim(y.getDimSize(i), x.getDimSize(axis)))
+    if (y.getDimSize(i) != x.getDimSize(axis))
       return emitOpError("result axis ") << i << " must be " << x.getDimSize(axis);
   return success();
 }
 
 LogicalResult SliceOp::verify() {
-  RankedTensorType x = shapeOf(getX()), y = shapeOf(getResult());
+  RankedTensorType x = shapeOf(getX());
   int64_t axis = getAxis(), begin = getBegin(), len = getLen();
-  if (axis < 0 || axis >= x.getRank() || y.getRank() != x.getRank())
-    return emitOpError("axis outside x");
-  if (begin < 0 || len <= 0 || x.isDynamicDim(axis) || begin + len > x.getDimSize(axis))
-    return emitOpError("range [") << begin << ", " << begin + len << ") outside axis of "
-                                  << x.getDimSize(axis);
-  if (y.getDimSize(axis) != len)
-    return emitOpError("result axis must be ") << len;
-  return success();
+  if (axis < 0 || axis >= x.getRank() || x.isDynamicDim(axis))
+    return emitOpError("axis must be a static axis of x, found ") << axis;
+  int64_t size = x.getDimSize(axis); // the sum of begin and len might overflow
+  if (begin < 0 || begin > size || len <= 0 || len > size - begin)
+    return emitOpError() << len << " places from " << begin << " are outside an axis of " << size;
+  SmallVector<int64_t> shape(x.getShape());
+  shape[axis] = len;
+  return verifyShape(*this, "result", getResult(), shape);
 }
 
 LogicalResult BroadcastOp::verify() {
@@ -192,9 +216,10 @@ LogicalResult ConcatOp::verify() {
   int64_t axis = getAxis();
   if (axis < 0 || axis >= a.getRank() || a.getRank() != b.getRank() || a.getRank() != y.getRank())
     return emitOpError("ranks differ, or axis outside a");
+  if (a.isDynamicDim(axis) || b.isDynamicDim(axis))
+    return emitOpError("axis must be static in a and b, found ") << axis;
   for (int64_t i = 0; i < a.getRank(); ++i)
-    if (i != axis &&
-        (!sameDim(a.getDimSize(i), b.getDimSize(i)) || !sameDim(a.getDimSize(i), y.getDimSize(i))))
+    if (i != axis && (a.getDimSize(i) != b.getDimSize(i) || a.getDimSize(i) != y.getDimSize(i)))
       return emitOpError("axis ") << i << " differs";
   if (y.getDimSize(axis) != a.getDimSize(axis) + b.getDimSize(axis))
     return emitOpError("result axis must be the sum of both");
@@ -203,7 +228,8 @@ LogicalResult ConcatOp::verify() {
 
 LogicalResult QuantizeOp::verify() {
   RankedTensorType x = shapeOf(getX());
-  if (x.getRank() < 2 || x.getShape().back() % 32 != 0)
+  if (x.getRank() < 2 || ShapedType::isDynamic(x.getShape().back()) ||
+      x.getShape().back() % blockLength("a8") != 0)
     return emitOpError("x must be [..., K] with K a multiple of 32, found ") << x;
   if (!recordsOf(getResult()))
     return emitOpError("result must have the encoding #vetro.q<a8> or #vetro.q<a8x2>");

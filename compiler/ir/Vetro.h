@@ -7,6 +7,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -17,6 +18,13 @@
 #include "compiler/ir/VetroTypes.h.inc"
 
 #include "compiler/ir/Roundings.h"
+
+namespace vetro::ir {
+/// Whether a ranked tensor has at least one axis, none of length 0, and at most 2^40 numbers when
+/// its dynamic axes are left out.
+bool hasUsableExtents(mlir::Type type);
+} // namespace vetro::ir
+
 #include "compiler/ir/VetroInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/ir/VetroOps.h.inc"

@@ -5,6 +5,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/TensorEncoding.td"
 
 def Vetro_Dialect : Dialect {
   let name = "vetro";
@@ -25,17 +26,21 @@ def Vetro_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
 }
 
-class Vetro_Attr<string name, string attrMnemonic> : AttrDef<Vetro_Dialect, name> {
+class Vetro_Attr<string name, string attrMnemonic, list<Trait> traits = []> :
+    AttrDef<Vetro_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
-def Vetro_StorageAttr : Vetro_Attr<"Storage", "q"> {
+def Vetro_StorageAttr : Vetro_Attr<"Storage", "q",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "how the numbers of a tensor are stored";
   let description = [{
     Encoding of a tensor type: the storage `format` (`q4_1`, `q6_K`, `f16`, ... as in
     runtime/abi/Format.def, or `a8` and `a8x2`: the int8 records of activations, runtime/abi/Kernel.h) and, once
     a kernel is selected, the `layout` in memory (`rows16`: tiles of 16 interleaved rows; empty:
-    as in the file). The element type stays the mathematical one, f32.
+    as in the file). The element type stays the mathematical one, f32. Refused: another element
+    type; rows that are no whole number of the format's blocks (32 for the
+    int8 records).
 
     Example: `tensor<1536x576xf32, #vetro.q<q4_1, rows16>>`.
   }];
@@ -49,11 +54,13 @@ def Vetro_StateType : TypeDef<Vetro_Dialect, "State"> {
   let mnemonic = "state";
   let summary = "a handle of per-sequence memory: the keys or the values of one layer";
   let description = [{
-    `!vetro.state<3x64, f16>`: for each position of each sequence, 3 heads of 64 numbers kept as
-    f16. The session owns the memory; ops only name it.
+    `!vetro.state<3, 64, f16>`: for each position of each sequence, 3 heads of 64 numbers kept as
+    f16. The session owns the memory; ops only name it. Refused: no heads, or heads of no numbers;
+    2^31 or more numbers a position; another element type than f16 and f32.
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$headDim, "::mlir::Type":$element);
   let assemblyFormat = "`<` $heads `,` $headDim `,` $element `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 include "compiler/ir/VetroOps.td"
 
-def Vetro_IdTable : Type<And<[IsRankedTensorTypePred,
+def Vetro_IdTable : Type<And<[Vetro_Extents,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isInteger(32)">,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() == 2">]>,
     "table of i32, a few per row">;

@@ -9,16 +9,18 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 //===- Named operand constraints: their summaries are the docs' operand tables ---===//
 
-def Vetro_F32 : TypeConstraint<And<[IsRankedTensorTypePred, IsTensorTypePred,
+// No constraint lets through a tensor without axes, with an empty axis, or with more than 2^40
+// numbers: later stages divide by extents and multiply them with the lengths of a batch.
+def Vetro_Extents : And<[IsRankedTensorTypePred, CPred<"::vetro::ir::hasUsableExtents($_self)">]>;
+
+def Vetro_F32 : Type<And<[Vetro_Extents,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isF32()">]>,
-    "tensor of f32">, Type<And<[IsRankedTensorTypePred,
-    CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isF32()">]>,
-    "tensor of f32">;
-def Vetro_Ids : Type<And<[IsRankedTensorTypePred,
+    "tensor of f32, no axis empty">;
+def Vetro_Ids : Type<And<[Vetro_Extents,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isInteger(32)">,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() == 1">]>,
     "list of i32, one per row">;
-def Vetro_Weight : Type<And<[IsRankedTensorTypePred,
+def Vetro_Weight : Type<And<[Vetro_Extents,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isF32()">,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).hasStaticShape()">]>,
     "weight: static shape, any storage format">;
@@ -39,35 +41,41 @@ def Vetro_WeightOp : Vetro_Op<"weight", [Symbol]> {
   let summary = "declares a weight of the file";
   let description = [{
     The symbol is the tensor's name in the GGUF file; its bytes stay there. Shape: the file's
-    dimensions reversed.
+    dimensions reversed. Refused: a type that is no tensor of f32 of static shape.
 
     ```mlir
     vetro.weight @"blk.0.attn_q.weight" : tensor<576x576xf32, #vetro.q<q4_1>>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type);
+  let hasVerifier = 1;
   let assemblyFormat = "$sym_name attr-dict `:` $type";
 }
 
 def Vetro_StateOp : Vetro_Op<"state", [Symbol]> {
   let summary = "declares per-sequence memory of one layer";
   let description = [{
-    `kind` is `k` or `v`: it fixes the order in memory (runtime/abi/KvPage.h).
+    `kind` is `k` or `v`: it fixes the order in memory (runtime/abi/KvPage.h). Refused: another kind; a type
+    that is no state.
 
     ```mlir
     vetro.state @"blk.0.k_cache" "k" : !vetro.state<3, 64, f16>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, TypeAttr:$type);
+  let hasVerifier = 1;
   let assemblyFormat = "$sym_name $kind attr-dict `:` $type";
 }
 
-def Vetro_GetWeightOp : Vetro_Op<"get_weight", [Pure]> {
+def Vetro_GetWeightOp : Vetro_Op<"get_weight",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the value of a weight";
   let description = [{
-    The weight as a value: its type is the symbol's.
+    The weight as a value: its type is the symbol's. Refused: another type, or a symbol that is
+    missing or no weight.
 
     ```mlir
+    vetro.weight @"output_norm.weight" : tensor<576xf32>
     %w = vetro.get_weight @"output_norm.weight" : tensor<576xf32>
     ```
   }];
@@ -76,12 +84,15 @@ def Vetro_GetWeightOp : Vetro_Op<"get_weight", [Pure]> {
   let assemblyFormat = "$weight attr-dict `:` type($result)";
 }
 
-def Vetro_GetStateOp : Vetro_Op<"get_state", [Pure]> {
+def Vetro_GetStateOp : Vetro_Op<"get_state",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the handle of a state";
   let description = [{
-    What kv_store writes and kv_load and attention read.
+    What kv_store writes and kv_load and attention read. Refused: a type other than the symbol's, or
+    a symbol that is missing or no state.
 
     ```mlir
+    vetro.state @"blk.0.k_cache" "k" : !vetro.state<3, 64, f16>
     %k = vetro.get_state @"blk.0.k_cache" : !vetro.state<3, 64, f16>
     ```
   }];
