@@ -93,7 +93,8 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
     buffers.clear();
     Sites sites("plan-memory", disable, explain);
     for (auto func : getOperation().getOps<func::FuncOp>())
-      plan(func, sites);
+      if (!func.isDeclaration())
+        plan(func, sites);
     Builder b(&getContext());
     getOperation()->setAttr("vetro.num_buffers", b.getI64IntegerAttr(buffers.size()));
   }

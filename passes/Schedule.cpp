@@ -48,6 +48,16 @@ StringRef conflict(const Access &group, const Access &next) {
   return overlap<int64_t>(group.writes, next.writes) ? "writes where others write" : "";
 }
 
+/// Every step has a buffer for each of its results: plan-memory has run.
+LogicalResult verifyBuffers(func::FuncOp func) {
+  for (Operation &op : func.front()) {
+    auto buffers = op.getAttrOfType<DenseI64ArrayAttr>("vetro.buffers");
+    if (ir::isStep(&op) && (!buffers || buffers.size() != op.getNumResults()))
+      return op.emitOpError("has no buffers for its results; run plan-memory first");
+  }
+  return success();
+}
+
 struct SchedulePass : impl::ScheduleBase<SchedulePass> {
   using ScheduleBase::ScheduleBase;
 
@@ -87,8 +97,13 @@ struct SchedulePass : impl::ScheduleBase<SchedulePass> {
 
   void runOnOperation() override {
     Sites sites("schedule", disable, explain);
-    for (auto func : getOperation().getOps<func::FuncOp>())
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isDeclaration())
+        continue;
+      if (failed(verifyBuffers(func)))
+        return signalPassFailure();
       schedule(func, sites);
+    }
   }
 };
 } // namespace

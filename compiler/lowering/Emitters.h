@@ -5,6 +5,8 @@
 #include "compiler/ir/Extents.h"
 #include "compiler/lowering/StepBuilder.h"
 
+#include "llvm/Support/Error.h"
+
 namespace vetro {
 
 struct Emitter {
@@ -15,6 +17,10 @@ struct Emitter {
   /// Bytes of scratch that each thread needs; null: none.
   ir::Extent (*scratch)(mlir::Operation *op) = nullptr;
 };
+
+/// Refuses a module that is not planned, or has steps that cannot be lowered: no @forward, steps
+/// without buffers, operands from elsewhere.
+llvm::Error checkPlanned(mlir::ModuleOp module);
 
 /// The emitter of an op; null where it has none.
 const Emitter *emitterFor(mlir::Operation *op);

@@ -172,6 +172,8 @@ llvm::Error Lowering::addStep(Operation *op) {
 }
 
 llvm::Error Lowering::run() {
+  if (llvm::Error error = checkPlanned(graph))
+    return error;
   addSymbols();
   plan.buffers.resize(graph->getAttrOfType<IntegerAttr>("vetro.num_buffers").getInt());
   auto forward = graph.lookupSymbol<func::FuncOp>("forward");
