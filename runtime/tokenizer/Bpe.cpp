@@ -83,7 +83,7 @@ private:
       return;
     }
     for (size_t at = 0; at < word.size();) {
-      StringRef symbol = word.substr(at, utf8LengthFromLead(word[at]));
+      StringRef symbol = word.substr(at, utf8Length(word.substr(at)));
       merger.push(static_cast<uint32_t>(symbol.size()), vocab.texts.find(symbol));
       at += symbol.size();
     }

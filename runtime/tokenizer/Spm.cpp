@@ -31,7 +31,7 @@ static void appendBytes(const Vocab &vocab, StringRef character, std::vector<int
 static void pushCharacters(StringRef text, Merger &merger) {
   merger.clear(llvm::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
   for (size_t at = 0; at < text.size();) {
-    size_t length = std::min<size_t>(utf8LengthFromLead(text[at]), text.size() - at);
+    size_t length = utf8Length(text.substr(at));
     merger.push(static_cast<uint32_t>(length), -1);
     at += length;
   }

@@ -80,9 +80,16 @@ bool isHan(uint32_t cp) {
          (cp >= 0xF900 && cp <= 0xFAFF) || (cp >= 0x2F800 && cp <= 0x2FA1F);
 }
 
-unsigned utf8LengthFromLead(char lead) {
+static unsigned lengthFromLead(char lead) {
   auto byte = static_cast<uint8_t>(lead);
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+size_t utf8Length(StringRef text) {
+  size_t promised = std::min<size_t>(lengthFromLead(text[0]), text.size()), length = 1;
+  while (length < promised && (text[length] & 0xC0) == 0x80)
+    ++length;
+  return length;
 }
 
 DecodedChar decodeUtf8(StringRef text) {
@@ -92,7 +99,7 @@ DecodedChar decodeUtf8(StringRef text) {
     return {lead, 1, true, false};
   if (lead < 0xC2 || lead > 0xF4)
     return {0xFFFD, 1, false, false};
-  unsigned length = utf8LengthFromLead(text[0]);
+  unsigned length = lengthFromLead(text[0]);
   uint32_t cp = lead & (0x7F >> length);
   for (unsigned i = 1; i < length; ++i) {
     if (i == text.size())

@@ -46,8 +46,10 @@ std::string replaceInvalidUtf8(llvm::StringRef text);
 /// The number of bytes at the end of `text` (0 to 3) that are the start of a character.
 size_t incompleteTail(llvm::StringRef text);
 
-/// The length that a lead byte promises, without looking further (continuation bytes: 1).
-unsigned utf8LengthFromLead(char lead);
+/// The bytes of the first character of `text`, which must not be empty: as many as its lead byte
+/// promises, fewer where a continuation byte is missing, so that no character takes in the one
+/// after it. A continuation byte is a character of its own.
+size_t utf8Length(llvm::StringRef text);
 
 /// A text under 4 GiB decoded once: code points, classes, and the byte offset of each (one more
 /// than there are characters, the last being the text's size).

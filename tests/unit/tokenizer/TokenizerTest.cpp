@@ -1,6 +1,8 @@
 // The tokenizer's surface: special tokens, the way back, streaming, the record of an encoding.
 #include "runtime/tokenizer/StreamDecoder.h"
+#include "runtime/tokenizer/Unicode.h"
 #include "tests/unit/Catch.h"
+#include "tests/unit/TestData.h"
 #include "tests/unit/tokenizer/VocabFile.h"
 #include <numeric>
 
@@ -158,6 +160,22 @@ TEST_CASE("every byte comes back") {
     CHECK(tokenizer->decode(tokenizer->encode(all, true, false)) == all);
     CHECK(tokenizer->decode(tokenizer->encode("  two", true, false)) == "  two");
   }
+}
+
+TEST_CASE("a character that is cut short leaves the next one alone") {
+  if (vocabPath("llama-spm").empty())
+    return skip("no test data; set VETRO_TEST_DATA");
+  VocabFile file(vocabPath("llama-spm"));
+  auto tokenizer = load(file.data);
+  for (int byte = 0x80; byte < 0x100; ++byte)
+    for (const char *next : {" x", "  x", "\u00e9", "\u20ac", "\xE2\x82 x"}) {
+      std::string text = "a" + std::string(1, static_cast<char>(byte)) + next;
+      INFO("byte " << byte << " before '" << next << "'");
+      CHECK(tokenizer->decode(tokenizer->encode(text, true, false)) == text);
+    }
+  CHECK(utf8Length("\xF0 ") == 1);
+  CHECK(utf8Length("\xE2\x82\xAC\x80") == 3);
+  CHECK(utf8Length("\xC3\xC3\xA9") == 1);
 }
 
 TEST_CASE("ids outside the vocabulary print nothing") {
