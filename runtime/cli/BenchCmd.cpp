@@ -198,7 +198,9 @@ static int bench(BenchOptions &o) {
   Progress progress(o.model);
   uint32_t nCtx = o.depth + std::max(o.nPrompt, o.nGen + 1);
   o.model.nCtx = nCtx;
+  std::optional<InterruptEndsProcess> ends(std::in_place); // while loading
   auto model = Model::load(o.model);
+  ends.reset();
   if (!model)
     return fail(model.takeError());
   if (uint32_t most = (*model)->trainContext(); most && nCtx > most)

@@ -41,7 +41,9 @@ static llvm::Expected<Runner> loadReference(RunOptions &o) {
   return Runner{std::move(*reference), tokenizer, {}, 0};
 }
 
+/// A Ctrl-C ends the process meanwhile: nothing has been written.
 static llvm::Expected<Runner> load(RunOptions &o) {
+  InterruptEndsProcess ends;
   if (o.reference)
     return loadReference(o);
   o.model.nCtx = o.session.nCtx;

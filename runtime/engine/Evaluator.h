@@ -21,7 +21,8 @@ public:
 
   /// Appends the tokens to their sequences, in order. `onLogits(i, logits)` is called for each
   /// token i that wants them, in order; the logits are valid during the call. Errors: an id outside
-  /// the vocabulary, a sequence that is full or unknown; then nothing has run.
+  /// the vocabulary, a sequence that is full or unknown; then nothing has run. After Ctrl-C
+  /// (runtime/memory/Signals.h) it may return without calling for the rest.
   virtual llvm::Error decode(llvm::ArrayRef<BatchToken> batch,
                              llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) = 0;
 

@@ -100,7 +100,9 @@ llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions 
   Reference *self = r.get();
   r->interpreterOptions.parallelFor = [self](int64_t n, llvm::function_ref<void(int64_t)> fn) {
     self->pool->run([&](unsigned t) {
-      for (int64_t i = n * t / self->pool->size(); i < n * (t + 1) / self->pool->size(); ++i)
+      int64_t end = n * (t + 1) / self->pool->size();
+      // After Ctrl-C the rest is left undone: decode() throws the result away.
+      for (int64_t i = n * t / self->pool->size(); i < end && !interrupted(); ++i)
         fn(i);
     });
   };
@@ -141,7 +143,10 @@ llvm::Error Reference::decode(llvm::ArrayRef<BatchToken> batch,
   if (!results)
     return results.takeError();
   if (mappedFileFault())
-    return llvm::createStringError(file->path() + ": the file was cut while it was read");
+    return llvm::createStringError(file->path() + ": the file was cut while it was read; load it "
+                                                  "again");
+  if (interrupted())
+    return llvm::Error::success();
   const ref::Tensor &logits = results->front();
   int64_t row = 0;
   for (size_t i = 0; i < batch.size(); ++i)

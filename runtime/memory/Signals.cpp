@@ -1,4 +1,5 @@
-// Only async-signal-safe calls are made in the handlers: lock-free atomics, mmap, sigaction, raise.
+// Only async-signal-safe calls are made in the handlers: lock-free atomics, mmap, sigaction, raise,
+// _exit.
 #include "runtime/memory/Signals.h"
 #include <atomic>
 #include <cerrno>
@@ -23,7 +24,7 @@ struct SignalState {
   Range ranges[maxRanges];
   std::mutex mutex; ///< of those who add and remove ranges and handlers
   std::atomic<uintptr_t> faultAddress{0};
-  std::atomic<bool> fault{false}, interrupt{false};
+  std::atomic<bool> fault{false}, interrupt{false}, endAtOnce{false};
   bool busInstalled = false, interruptInstalled = false;
   struct sigaction oldBus = {}, oldInterrupt = {};
   uintptr_t pageBytes = 4096;
@@ -76,6 +77,8 @@ static void vetroOnBus(int number, siginfo_t *info, void *context) {
 }
 
 static void vetroOnInterrupt(int) {
+  if (state.endAtOnce.load())
+    _exit(128 + SIGINT);
   if (!state.interrupt.exchange(true))
     return;
   struct sigaction byDefault = {};
@@ -139,6 +142,13 @@ void installInterruptHandler() {
   sigemptyset(&action.sa_mask); // no SA_RESTART: a read of the terminal ends too
   state.interruptInstalled = sigaction(SIGINT, &action, &state.oldInterrupt) == 0;
 }
+
+InterruptEndsProcess::InterruptEndsProcess() {
+  state.endAtOnce.store(true);
+  if (state.interrupt.load()) // it came before
+    _exit(128 + SIGINT);
+}
+InterruptEndsProcess::~InterruptEndsProcess() { state.endAtOnce.store(false); }
 
 void removeInterruptHandler() {
   std::lock_guard lock(state.mutex);

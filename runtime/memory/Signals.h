@@ -31,6 +31,16 @@ void clearMappedFileFault();
 /// an unhandled one does. For programs, not for libraries inside another program.
 void installInterruptHandler();
 
+/// While one lives, the first Ctrl-C that the handler above gets ends the process at once, with
+/// exit code 130: for work such as loading, which has produced nothing and looks at no flag.
+class InterruptEndsProcess {
+public:
+  InterruptEndsProcess();
+  ~InterruptEndsProcess();
+  InterruptEndsProcess(const InterruptEndsProcess &) = delete;
+  InterruptEndsProcess &operator=(const InterruptEndsProcess &) = delete;
+};
+
 /// Gives SIGINT back to the handler that was there before.
 void removeInterruptHandler();
 

@@ -1,10 +1,18 @@
 """Runs vetro and checks what came out. A failed check ends the program with what was found."""
 
 import json
+import os
 import subprocess
 import sys
 
 VETRO = sys.argv[1]
+
+
+def require(model):
+    """Ends the program as skipped where the model is missing."""
+    if not os.path.isfile(model):
+        print(f"skipped: {model} is missing; get it with ./bootstrap models")
+        sys.exit(77)
 
 
 def run(*arguments, code=0, stdin=b""):

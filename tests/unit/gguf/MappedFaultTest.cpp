@@ -96,6 +96,30 @@ TEST_CASE("the first Ctrl-C is a flag, the second ends the process") {
   removeInterruptHandler();
 }
 
+TEST_CASE("while a guard lives, Ctrl-C ends the process with 130") {
+  installInterruptHandler();
+  clearInterrupted();
+  auto code = [](auto work) {
+    int status = statusOf(work);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  CHECK(code([] {
+          InterruptEndsProcess guard;
+          raise(SIGINT);
+        }) == 130);
+  CHECK(code([] {
+          raise(SIGINT);
+          InterruptEndsProcess guard;
+        }) == 130);
+  CHECK(code([] {
+          {
+            InterruptEndsProcess guard;
+          }
+          raise(SIGINT);
+        }) == 0);
+  removeInterruptHandler();
+}
+
 TEST_CASE("ranges are freed for others") {
   static char bytes[300];
   int registered = 0;
