@@ -84,6 +84,7 @@ struct Plan {
   std::vector<PlanValue> values;
   uint32_t logitsBuffer = 0; ///< where the graph's result lies
   uint64_t nVocab = 0;
+  std::vector<std::string> warnings; ///< what made the frontend wonder; for people
 };
 
 } // namespace vetro

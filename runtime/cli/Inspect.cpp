@@ -129,7 +129,8 @@ static void addGraph(Json &result, const File &file, const InspectOptions &o) {
     return;
   }
   result["frontend"] = {{"unused_keys", graph->report.unusedKeys},
-                        {"unused_tensors", graph->report.unusedTensors}};
+                        {"unused_tensors", graph->report.unusedTensors},
+                        {"warnings", graph->report.warnings}};
   if (llvm::Error error = runPasses(*graph, o.model)) {
     result["plan"] = why(std::move(error));
     return;

@@ -112,6 +112,15 @@ static void printPlan(const Json &j) {
       << sizeText(plan["buffer_bytes_per_token"]) << " for each token more in a micro-batch\n";
 }
 
+/// What did not go as asked and what made the frontend wonder, on stderr.
+static void printNotes(const Json &j) {
+  for (const Json &line : j["notes"])
+    note("note: " + text(line));
+  if (j["frontend"].contains("warnings"))
+    for (const Json &line : j["frontend"]["warnings"])
+      note("note: " + text(line));
+}
+
 static int inspect(InspectOptions &o) {
   auto file = openFile(o.model);
   if (!file)
@@ -125,8 +134,8 @@ static int inspect(InspectOptions &o) {
   printTensors(result);
   printFrontend(result);
   printPlan(result);
-  for (const Json &line : result["notes"])
-    note(text(line));
+  if (showNotes(false))
+    printNotes(result);
   return Done;
 }
 

@@ -38,7 +38,8 @@ static llvm::Expected<Runner> loadReference(RunOptions &o) {
   if (!reference)
     return reference.takeError();
   const Tokenizer *tokenizer = &(*reference)->tokenizer();
-  return Runner{std::move(*reference), tokenizer, {}, 0};
+  std::vector<std::string> notes = (*reference)->graph().report.warnings;
+  return Runner{std::move(*reference), tokenizer, std::move(notes), 0};
 }
 
 /// A Ctrl-C ends the process meanwhile: nothing has been written.
@@ -53,7 +54,9 @@ static llvm::Expected<Runner> load(RunOptions &o) {
   auto session = Session::create(*model, o.session);
   if (!session)
     return session.takeError();
-  return Runner{std::move(*session), &(*model)->tokenizer(), (*model)->file().notes().vec(), 0};
+  std::vector<std::string> notes = (*model)->file().notes().vec();
+  llvm::append_range(notes, (*model)->plan().warnings);
+  return Runner{std::move(*session), &(*model)->tokenizer(), std::move(notes), 0};
 }
 
 static double decodeMs(const Timings &t) {
@@ -87,9 +90,9 @@ static void printSummary(size_t nPrompt, double loadMs, const Generation &g) {
 /// Notes about the file, the vocabulary and the sampler, before the first token.
 static llvm::Error printNotes(const RunOptions &o, const Runner &runner) {
   for (const std::string &text : runner.notes)
-    note(text);
+    note("note: " + text);
   for (const std::string &text : runner.tokenizer->warnings())
-    note(text);
+    note("note: " + text);
   auto chain = Chain::create(o.generate.sampling, runner.tokenizer->nTokens());
   if (!chain)
     return chain.takeError();

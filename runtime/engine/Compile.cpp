@@ -123,6 +123,7 @@ llvm::Expected<CacheEntry> compileGraph(Graph &graph, const ModelOptions &option
   auto object = compileObject(std::move(lowered->code), options.level);
   if (!object)
     return object.takeError();
+  lowered->plan.warnings = graph.report.warnings;
   return CacheEntry{std::move(*object), std::move(lowered->plan)};
 }
 

@@ -1,4 +1,4 @@
-// File of an entry: a text line "vetro-object 1 <bytes of plan> <bytes of object> <hash>", the plan
+// File of an entry: a text line "vetro-object 2 <bytes of plan> <bytes of object> <hash>", the plan
 // as JSON, the object code.
 #include "runtime/jit/ObjectCache.h"
 #include "runtime/jit/PlanFile.h"
@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace vetro {
 
-static constexpr StringRef magic = "vetro-object 1 ";
+static constexpr StringRef magic = "vetro-object 2 ";
 
 static std::string hashOf(ArrayRef<StringRef> parts) {
   BLAKE3 hash;

@@ -101,10 +101,10 @@ bool fromJSON(const Value &v, PlanValue &x, Path p) {
 
 Value planToJson(const Plan &plan) {
   return llvm::json::Object{
-      {"weights", list(plan.weights)}, {"states", list(plan.states)},
-      {"buffers", list(plan.buffers)}, {"steps", list(plan.steps)},
-      {"values", list(plan.values)},   {"logitsBuffer", int64_t(plan.logitsBuffer)},
-      {"nVocab", int64_t(plan.nVocab)}};
+      {"weights", list(plan.weights)},  {"states", list(plan.states)},
+      {"buffers", list(plan.buffers)},  {"steps", list(plan.steps)},
+      {"values", list(plan.values)},    {"logitsBuffer", int64_t(plan.logitsBuffer)},
+      {"nVocab", int64_t(plan.nVocab)}, {"warnings", Array(plan.warnings)}};
 }
 
 llvm::Expected<Plan> planFromJson(const Value &json) {
@@ -114,7 +114,8 @@ llvm::Expected<Plan> planFromJson(const Value &json) {
   int64_t logits, nVocab;
   if (!m || !m.map("weights", plan.weights) || !m.map("states", plan.states) ||
       !m.map("buffers", plan.buffers) || !m.map("steps", plan.steps) ||
-      !m.map("values", plan.values) || !m.map("logitsBuffer", logits) || !m.map("nVocab", nVocab))
+      !m.map("values", plan.values) || !m.map("logitsBuffer", logits) || !m.map("nVocab", nVocab) ||
+      !m.map("warnings", plan.warnings))
     return root.getError();
   plan.logitsBuffer = logits, plan.nVocab = nVocab;
   return plan;

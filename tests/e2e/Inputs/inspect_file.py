@@ -1,8 +1,11 @@
 """vetro inspect: what it counts in a file, and files that are no models."""
 
+import os
+import pty
+import subprocess
 import sys
 
-from check import equal, error, expect, object_of, quiet
+from check import VETRO, equal, error, expect, object_of, quiet
 
 DATA = sys.argv[2]
 MODEL = f"{DATA}/stories260k/stories260K.gguf"
@@ -28,6 +31,35 @@ def a_model():
         expect(part in text, f"{part!r} is missing")
 
 
+def contradictions():
+    """What the frontend wonders about harms nothing: an array of its own, quiet without a terminal."""
+    equal(object_of("inspect", MODEL)["frontend"]["warnings"], [])
+    wrong = ("--override-kv", "llama.vocab_size=u32:1000000")
+    (warning,) = object_of("inspect", MODEL, *wrong)["frontend"]["warnings"]
+    for part in ("llama.vocab_size", "1000000", "512"):
+        expect(part in warning, f"{part!r} is missing in {warning!r}")
+    lines = on_terminal("inspect", MODEL, *wrong)
+    equal([line for line in lines if "vocab_size" in line], ["vetro: note: " + warning])
+    for _ in range(2):  # compiled, then from the cache
+        done = subprocess.run([VETRO, "run", MODEL, "-n", "1", "-p", "a", "-v", *wrong,
+                               "--cache-dir", sys.argv[3]], capture_output=True, text=True)
+        expect(f"vetro: note: {warning}\n" in done.stderr, f"no note in {done.stderr!r}")
+
+
+def on_terminal(*arguments):
+    """Lines on stderr when stderr is a terminal."""
+    ours, its = pty.openpty()
+    done = subprocess.run([VETRO, *arguments], stdout=subprocess.DEVNULL, stderr=its)
+    os.close(its)
+    equal(done.returncode, 0)
+    text = b""
+    while True:
+        try:
+            text += os.read(ours, 4096)
+        except OSError:  # all is read
+            return text.decode().splitlines()
+
+
 def overrides():
     found = object_of("inspect", MODEL, "--override-kv", "llama.context_length=u32:64")
     equal(found["kv_cache"]["context"], 64)
@@ -45,6 +77,7 @@ def no_models():
 
 
 a_model()
+contradictions()
 overrides()
 no_models()
 print("inspect: done")
