@@ -1,5 +1,6 @@
 // Ten thousand seeded edits of a small file: each opens or is refused with one line. Run under
 // sanitizers as well.
+#include "runtime/engine/Vocabulary.h"
 #include "tests/unit/TestData.h"
 #include "tests/unit/gguf/TinyGguf.h"
 #include <fcntl.h>
@@ -127,6 +128,20 @@ struct SparseModel {
 
 } // namespace
 
+/// Makes the tokenizer of a file that opened, or sees it refused with one line, and uses it.
+static void readVocabulary(const gguf::File &file, int edit) {
+  auto tokenizer = loadTokenizer(file);
+  if (!tokenizer) {
+    if (llvm::toString(tokenizer.takeError()).find_first_of("\n\x1b") != std::string::npos)
+      FAIL("edit " << edit << " gave a message of several lines");
+    return;
+  }
+  auto ids = (*tokenizer)->encode("Once upon a time, 42 \xF0\x9F\x8C\x8D\xFF  x", true, true);
+  for (int32_t id : ids)
+    if (id < 0 || id >= (*tokenizer)->nTokens())
+      FAIL("edit " << edit << ": id " << id);
+}
+
 /// Opens the model `edits` times with one to four changes near its records, or cut.
 static void editHead(const std::string &name, int edits) {
   if (test::model(name).empty())
@@ -150,6 +165,8 @@ static void editHead(const std::string &name, int edits) {
       model.resize(random() % (random() % 2 ? model.bytes.size() : model.fileBytes));
     auto file = gguf::File::open(model.path);
     refusals += !file;
+    if (file && i % 16 == 0)
+      readVocabulary(**file, i);
     if (!file && llvm::toString(file.takeError()).find_first_of("\n\x1b") != std::string::npos)
       FAIL("edit " << i << " gave a message of several lines");
     for (size_t at : places)
