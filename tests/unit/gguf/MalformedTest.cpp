@@ -297,7 +297,7 @@ TEST_CASE("limits: counts of keys and tensors") {
   CHECK(accepted(openBytes(many(70000, 70000), unlimited))->tensors().size() == 70000);
 }
 
-TEST_CASE("keys and tensors are read in linear time") {
+TEST_CASE("keys and tensors are read in linear time", "[speed]") {
   TempDir dir;
   auto ms = [&](int n) {
     writeFile(dir.file("many.gguf"), many(n, n));
