@@ -92,6 +92,7 @@ def interrupts():
 
 
 require(MODEL)
+shutil.rmtree(FOLDER, ignore_errors=True)  # another build leaves other entries
 FOLDER.mkdir(parents=True, exist_ok=True)
 CHECKS = {check.__name__: check
           for check in (damaged_cache, cut_while_loading, cut_while_running, interrupts)}
