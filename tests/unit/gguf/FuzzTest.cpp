@@ -2,12 +2,12 @@
 // sanitizers as well.
 #include "runtime/engine/Vocabulary.h"
 #include "tests/unit/TestData.h"
+#include "tests/unit/gguf/Limits.h"
 #include "tests/unit/gguf/TinyGguf.h"
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace vetro;
@@ -56,6 +56,18 @@ static uint64_t readAll(const gguf::File &file) {
   return sum;
 }
 
+/// A refusal is one line, and not a long one.
+static void checkMessage(llvm::Error error, int edit) {
+  std::string message = llvm::toString(std::move(error));
+  if (message.find_first_of("\n\x1b") != std::string::npos || message.size() > 1000)
+    FAIL("edit " << edit << ": " << message);
+}
+
+static void checkLimits(const FileLimits &limits, int edit) {
+  if (std::string exceeded = limits.exceeded(); !exceeded.empty())
+    FAIL("edit " << edit << " " << exceeded);
+}
+
 TEST_CASE("10,000 edits open or are refused") {
   TempDir dir;
   std::string path = dir.file("edited.gguf");
@@ -72,16 +84,15 @@ TEST_CASE("10,000 edits open or are refused") {
     gguf::OpenOptions options;
     options.allowTrailing = i % 2;
     options.mmap = i % 4 < 2;
+    FileLimits limits(bytes.size());
     auto file = gguf::File::open(path, options);
-    if (file) {
-      ++opened;
+    if (file)
       sum += readAll(**file);
-      continue;
-    }
-    ++refusals;
-    std::string message = llvm::toString(file.takeError());
-    if (message.find_first_of("\n\x1b") != std::string::npos || message.size() > 1000)
-      FAIL("edit " << i << ": " << message);
+    checkLimits(limits, i);
+    opened += bool(file);
+    refusals += !file;
+    if (!file)
+      checkMessage(file.takeError(), i);
   }
   close(fd);
   CHECK(opened > 500); // the edits reach the inside of valid files too
@@ -131,11 +142,8 @@ struct SparseModel {
 /// Makes the tokenizer of a file that opened, or sees it refused with one line, and uses it.
 static void readVocabulary(const gguf::File &file, int edit) {
   auto tokenizer = loadTokenizer(file);
-  if (!tokenizer) {
-    if (llvm::toString(tokenizer.takeError()).find_first_of("\n\x1b") != std::string::npos)
-      FAIL("edit " << edit << " gave a message of several lines");
-    return;
-  }
+  if (!tokenizer)
+    return checkMessage(tokenizer.takeError(), edit);
   auto ids = (*tokenizer)->encode("Once upon a time, 42 \xF0\x9F\x8C\x8D\xFF  x", true, true);
   for (int32_t id : ids)
     if (id < 0 || id >= (*tokenizer)->nTokens())
@@ -163,12 +171,14 @@ static void editHead(const std::string &name, int edits) {
     bool cut = random() % 8 == 0;
     if (cut)
       model.resize(random() % (random() % 2 ? model.bytes.size() : model.fileBytes));
+    FileLimits limits(model.fileBytes);
     auto file = gguf::File::open(model.path);
-    refusals += !file;
     if (file && i % 16 == 0)
       readVocabulary(**file, i);
-    if (!file && llvm::toString(file.takeError()).find_first_of("\n\x1b") != std::string::npos)
-      FAIL("edit " << i << " gave a message of several lines");
+    checkLimits(limits, i);
+    refusals += !file;
+    if (!file)
+      checkMessage(file.takeError(), i);
     for (size_t at : places)
       model.write(fd, at, llvm::StringRef(model.bytes).substr(at, 8));
     if (cut) {
@@ -181,11 +191,16 @@ static void editHead(const std::string &name, int edits) {
   accepted(gguf::File::open(model.path)); // all edits were undone
 }
 
-/// Peak memory of the process in bytes.
-static int64_t peakBytes() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
+TEST_CASE("edits beyond the limit of memory are noticed") {
+  if (!countsMemory)
+    return skip("memory is counted under the address sanitizer: ctest -R sanitized_edits");
+  FileLimits limits(1000);
+  std::vector<std::string> parts(4, std::string(40 << 20, 'x'));
+  CHECK(limits.exceeded() == "");
+  parts.resize(7, parts[0]);
+  CHECK(limits.exceeded().find("used ") == 0);
+  parts.clear();
+  CHECK(FileLimits(1000).exceeded() == "");
 }
 
 TEST_CASE("500 edits of real heads open or are refused") {

@@ -1,6 +1,7 @@
 // Time grows in proportion to the text, whatever the text: runs of one character used to make
 // tokenizers quadratic or overflow their stack. CTest runs this with 256 KiB of stack.
 #include "tests/unit/Catch.h"
+#include "tests/unit/Growth.h"
 #include "tests/unit/tokenizer/VocabFile.h"
 #include <cstdio>
 #include <ctime>
@@ -26,19 +27,6 @@ static double seconds(const Tokenizer &tokenizer, const std::string &text) {
   return time;
 }
 
-/// The least times for a run of `n` and of 2`n`. Other programs run on the same machine and only
-/// ever add time, so both are measured at least twice, and again while the ratio is above `most`.
-static std::pair<double, double> leastTimes(const Tokenizer &tokenizer, llvm::StringRef character,
-                                            size_t n, double most) {
-  std::string text = runOf(character, n), longer = runOf(character, 2 * n);
-  double once = 1e9, twice = 1e9;
-  for (int round = 0; round < 2 || (round < 8 && twice > most * once); ++round) {
-    once = std::min(once, seconds(tokenizer, text));
-    twice = std::min(twice, seconds(tokenizer, longer));
-  }
-  return {once, twice};
-}
-
 /// Encodes `n` and 2`n` of each of eight characters with each vocabulary.
 static void checkGrowth(size_t n, double most) {
   struct {
@@ -52,7 +40,8 @@ static void checkGrowth(size_t n, double most) {
     VocabFile file(vocabPath(name));
     auto tokenizer = load(file.data);
     for (const auto &run : kRuns) {
-      auto [once, twice] = leastTimes(*tokenizer, run.character, n, most);
+      auto time = [&](size_t size) { return seconds(*tokenizer, runOf(run.character, size)); };
+      auto [once, twice] = leastTimes(time, n, most);
       std::printf("%-15s %zu x %-8s %7.1f ms, twice as many %7.1f ms, ratio %.2f\n", name.c_str(),
                   n, run.name, once * 1e3, twice * 1e3, twice / once);
       INFO(name << ", " << n << " x " << run.name);
