@@ -51,7 +51,10 @@ private:
         return bound.takeError();
       if (context.options.onValue && !ir::nameOf(op).empty())
         context.options.onValue(op, i, tensor);
-      bind(op->getResult(i), {std::move(tensor), std::move(*bound)});
+      Bounded result{std::move(tensor), std::move(*bound)};
+      if (context.options.onResult)
+        context.options.onResult(op, i, result);
+      bind(op->getResult(i), std::move(result));
     }
     release(op);
     return llvm::Error::success();
@@ -66,6 +69,8 @@ private:
       bounds.push_back(it == values.end() ? &exact : &it->second.bound);
     }
     auto count = [&](Operation *inner, int64_t length) {
+      if (context.options.countRoundings)
+        return context.options.countRoundings(inner, length);
       return fused ? fused.countRoundings(inner, length) : ir::kernelRoundings(inner, length);
     };
     return boundOf(op, operands, bounds, result, count, context);

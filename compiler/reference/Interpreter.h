@@ -32,13 +32,24 @@ public:
   virtual void load(llvm::StringRef state, int32_t slot, float *out, int64_t n) const = 0;
 };
 
+/// A value, and by how much a kernel's may differ from it, element by element (Bounds.h): shaped as
+/// the value, or empty: not at all, or not asked for.
+struct Bounded {
+  Tensor value, bound;
+};
+
 struct InterpreterOptions {
   /// Sums of matmul, norms and softmax in double instead of float.
   bool doubleSums = false;
-  /// interpretOp(): bounds of the results as well. They hold for sums in float.
+  /// Bounds of all values as well. They hold for sums in float.
   bool bounds = false;
+  /// With `bounds`: how often the other side rounds a sum of `length` terms; empty: as a kernel.
+  std::function<double(mlir::Operation *, int64_t length)> countRoundings;
   /// Called with every named value right after it was computed.
   std::function<void(mlir::Operation *, unsigned result, const Tensor &)> onValue;
+  /// Called with every value after that; what it leaves there, others read. Its bound is empty
+  /// where nothing may differ, or without `bounds`.
+  std::function<void(mlir::Operation *, unsigned result, Bounded &)> onResult;
   /// Runs fn(i) for all i < n, in any order; empty: a plain loop. Results do not depend on it.
   std::function<void(int64_t n, llvm::function_ref<void(int64_t)> fn)> parallelFor;
 };
@@ -49,12 +60,6 @@ llvm::Expected<std::vector<Tensor>> interpret(mlir::func::FuncOp func,
                                               llvm::ArrayRef<Tensor> inputs,
                                               const WeightSource &weights, StateStore &state,
                                               const InterpreterOptions &options = {});
-
-/// A value, and by how much a kernel's may differ from it, element by element (Bounds.h): shaped as
-/// the value, or empty: not at all, or not asked for.
-struct Bounded {
-  Tensor value, bound;
-};
 
 /// Runs one op (fused or not) alone on `operands`; state and weight operands are looked up by the
 /// symbols that define them. Returns its results, or of an op that stores what it stores, before

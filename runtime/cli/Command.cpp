@@ -33,8 +33,9 @@ static std::string defaultCacheDir() {
   return std::string(folder);
 }
 
-void addFileOptions(CLI::App &command, ModelOptions &o) {
-  command.add_option("MODEL", o.path, "a GGUF file; of a split model the first part")->required();
+void addFileOptions(CLI::App &command, ModelOptions &o, const std::string &model) {
+  command.add_option(model, o.path, "a GGUF file; of a split model the first part")
+      ->required(model == "MODEL");
   command.add_option("--override-kv", o.open.overrides, "set a metadata key: KEY=TYPE:VALUE")
       ->allow_extra_args(false);
   command.add_flag_callback(
@@ -63,8 +64,8 @@ void addPlanOptions(CLI::App &command, ModelOptions &o) {
       ->check(CLI::IsMember({"scalar", "avx2", "avx512", "vnni"}));
 }
 
-void addModelOptions(CLI::App &command, ModelOptions &o) {
-  addFileOptions(command, o);
+void addModelOptions(CLI::App &command, ModelOptions &o, const std::string &model) {
+  addFileOptions(command, o, model);
   addPlanOptions(command, o);
   o.cacheDir = defaultCacheDir();
   command.add_option("--threads", o.nThreads, "threads, this one included")

@@ -27,12 +27,13 @@ template <typename T> CLI::Validator range(T low, T high) {
   return CLI::Validator(check, "");
 }
 
-/// Adds what every command that opens a file has: MODEL, --override-kv, --no-mmap, ...
-void addFileOptions(CLI::App &command, ModelOptions &options);
+/// Adds what every command that opens a file has: MODEL, --override-kv, --no-mmap, ... Another
+/// `model`, such as "--model", need not be given.
+void addFileOptions(CLI::App &command, ModelOptions &options, const std::string &model = "MODEL");
 /// Adds what decides the plan: --kv, --disable, --level.
 void addPlanOptions(CLI::App &command, ModelOptions &options);
 /// Adds all options of a model that runs: those two groups, --threads, --cache-dir, ...
-void addModelOptions(CLI::App &command, ModelOptions &options);
+void addModelOptions(CLI::App &command, ModelOptions &options, const std::string &model = "MODEL");
 /// Adds -c and --ubatch.
 void addSessionOptions(CLI::App &command, SessionOptions &options);
 
@@ -46,6 +47,7 @@ void addRun(CLI::App &program, int &exitCode);
 void addTokenize(CLI::App &program, int &exitCode);
 void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);
+void addDiff(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);

@@ -10,6 +10,12 @@
 namespace vetro::cli {
 
 namespace {
+/// The values of a run, and the ids that it read.
+struct DumpedRun {
+  std::vector<int32_t> ids;
+  std::vector<HookValue> values;
+};
+
 struct DumpOptions {
   ModelOptions model;
   SessionOptions session;
@@ -66,7 +72,7 @@ static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {
   return names;
 }
 
-static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Globs &globs) {
+static llvm::Expected<DumpedRun> dumpRun(DumpOptions &o, const Globs &globs) {
   o.model.nCtx = o.session.nCtx;
   auto model = Model::load(o.model);
   if (!model)
@@ -91,10 +97,13 @@ static llvm::Expected<std::vector<HookValue>> dumpRun(DumpOptions &o, const Glob
   if (llvm::Error error =
           (*session)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
     return std::move(error);
-  return (*recorder)->values(**session);
+  auto values = (*recorder)->values(**session);
+  if (!values)
+    return values.takeError();
+  return DumpedRun{std::move(*ids), std::move(*values)};
 }
 
-static llvm::Expected<std::vector<HookValue>> dumpReference(DumpOptions &o, const Globs &globs) {
+static llvm::Expected<DumpedRun> dumpReference(DumpOptions &o, const Globs &globs) {
   catchFaults(o.model);
   auto reference = Reference::create(o.model, o.session);
   if (!reference)
@@ -120,7 +129,7 @@ static llvm::Expected<std::vector<HookValue>> dumpReference(DumpOptions &o, cons
   std::vector<llvm::StringRef> names(index.keys().begin(), index.keys().end());
   if (llvm::Error error = globs.checkAllUsed(names))
     return std::move(error);
-  return values;
+  return DumpedRun{std::move(*ids), std::move(values)};
 }
 
 /// Keeps the last row of a value whose first axis counts tokens.
@@ -133,12 +142,24 @@ static void keepLast(NamedTensor &t) {
   t.shape[0] = 1;
 }
 
+/// What the run read and how, for comparisons.
+static std::vector<std::pair<std::string, std::string>> describe(const DumpOptions &o,
+                                                                 llvm::ArrayRef<int32_t> ids) {
+  std::string list;
+  for (int32_t id : ids)
+    list += (list.empty() ? "" : ",") + std::to_string(id);
+  return {{"producer", "vetro dump"},
+          {"ids", list},
+          {"kv", o.model.kvType},
+          {"positions", o.positions}};
+}
+
 /// Writes the values with their labels as metadata ("label:blk.0.l_out": "ran").
-static llvm::Error writeValues(const DumpOptions &o, std::vector<HookValue> &values) {
+static llvm::Error writeValues(const DumpOptions &o, DumpedRun &run) {
   std::vector<NamedTensor> tensors;
-  std::vector<std::pair<std::string, std::string>> metadata;
+  auto metadata = describe(o, run.ids);
   Json list = Json::array();
-  for (HookValue &v : values) {
+  for (HookValue &v : run.values) {
     if (o.positions == "last")
       keepLast(v.tensor);
     metadata.push_back({"label:" + v.tensor.name, v.label});
@@ -162,15 +183,15 @@ static int dump(DumpOptions &o) {
   if (!globs)
     return fail(globs.takeError());
   Progress progress(o.model, o.session);
-  auto values = o.reference ? dumpReference(o, *globs) : dumpRun(o, *globs);
+  auto run = o.reference ? dumpReference(o, *globs) : dumpRun(o, *globs);
   progress.clear();
-  if (!values)
-    return fail(values.takeError());
-  if (llvm::Error error = writeValues(o, *values))
+  if (!run)
+    return fail(run.takeError());
+  size_t count = run->values.size();
+  if (llvm::Error error = writeValues(o, *run))
     return fail(std::move(error));
   if (showNotes(false))
-    note(o.output + ": " + llvm::Twine(values->size()) +
-         (values->size() == 1 ? " value" : " values"));
+    note(o.output + ": " + llvm::Twine(count) + (count == 1 ? " value" : " values"));
   return Done;
 }
 

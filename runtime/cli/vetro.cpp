@@ -12,6 +12,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addTokenize(program, exitCode);
   addDetokenize(program, exitCode);
   addDump(program, exitCode);
+  addDiff(program, exitCode);
   addBench(program, exitCode);
   addInspect(program, exitCode);
   addGraph(program, exitCode);

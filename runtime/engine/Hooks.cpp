@@ -2,6 +2,7 @@
 #include "runtime/engine/Hooks.h"
 #include "compiler/ir/Extents.h"
 #include "compiler/ir/Shapes.h"
+#include "runtime/engine/RunSources.h"
 
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
@@ -93,38 +94,32 @@ llvm::Expected<std::vector<Hook>> HookRecorder::list(const Model &model) {
   return hooks;
 }
 
-llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::ofAllSteps(const Model &model) {
+llvm::Expected<std::unique_ptr<HookRecorder>>
+HookRecorder::ofSteps(const Model &model, uint32_t begin, uint32_t end, ArrayRef<Hook> wanted) {
   std::unique_ptr<HookRecorder> r(new HookRecorder(model));
   auto graph = model.plannedGraph();
   if (!graph)
     return graph.takeError();
   r->steps = stepOps(**graph);
-  r->needed.resize(r->steps.size(), true);
+  r->wanted.assign(wanted.begin(), wanted.end());
+  r->needed.resize(r->steps.size());
   r->recorded.resize(r->steps.size());
-  for (auto [i, op] : llvm::enumerate(r->steps))
-    r->stepOf[op] = i;
-  return r;
-}
-
-llvm::Expected<std::unique_ptr<HookRecorder>> HookRecorder::create(const Model &model,
-                                                                   ArrayRef<Hook> wanted) {
-  auto r = ofAllSteps(model);
-  if (!r)
-    return r.takeError();
-  HookRecorder &recorder = **r;
-  recorder.wanted.assign(wanted.begin(), wanted.end());
-  recorder.needed.reset();
   OpList needed;
+  for (auto [i, op] : llvm::enumerate(r->steps)) {
+    r->stepOf[op] = i;
+    if (i >= begin && i < end)
+      addRegion(op, needed);
+  }
   for (const Hook &hook : wanted) {
     OpList witnesses;
-    addWitnesses(recorder.steps[hook.step], witnesses);
-    addRegion(recorder.steps[hook.step], needed);
+    addWitnesses(r->steps[hook.step], witnesses);
+    addRegion(r->steps[hook.step], needed);
     for (Operation *op : witnesses)
       addRegion(op, needed);
   }
   for (Operation *op : needed)
     if (ir::isStep(op))
-      recorder.needed.set(recorder.stepOf[op]);
+      r->needed.set(r->stepOf[op]);
   return r;
 }
 
@@ -203,59 +198,6 @@ void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
 }
 
 // ---- recomputing ----
-
-namespace {
-/// The packed weights of the model.
-struct PackedSource : ref::WeightSource {
-  explicit PackedSource(const Weights &weights) : weights(weights) {}
-  void readRow(StringRef name, int64_t row, float *out) const override {
-    bool found = weights.readRow(name, row, out);
-    assert(found && "the graph names only weights of the plan");
-    (void)found;
-  }
-  void readMinima(StringRef name, int64_t row, float *out) const override {
-    weights.readMinima(name, row, out);
-  }
-  const Weights &weights;
-};
-
-/// The session's cache; stores are dropped, since the run has stored already.
-struct CacheState : ref::StateStore {
-  CacheState(const KvCache &cache, const Plan &plan) : cache(cache) {
-    for (auto [i, state] : llvm::enumerate(plan.states))
-      index[state.name] = i;
-  }
-  void store(StringRef, int32_t, const float *, int64_t) override {}
-  void load(StringRef state, int32_t slot, float *out, int64_t) const override {
-    cache.read(index.lookup(state), slot / cache.nCtx(), slot % cache.nCtx(), out);
-  }
-  const KvCache &cache;
-  llvm::StringMap<size_t> index;
-};
-
-/// Cells of all sequences, as the graph's last three inputs.
-struct CellLists {
-  ref::Tensor cells, positions, sequences;
-  explicit CellLists(const KvCache &cache) {
-    std::vector<int32_t> c, p, s;
-    for (uint32_t seq = 0; seq < cache.nSequences(); ++seq)
-      for (uint32_t pos = 0; pos < cache.length(seq); ++pos) {
-        c.push_back(int32_t(seq * cache.nCtx() + pos));
-        p.push_back(int32_t(pos));
-        s.push_back(int32_t(seq));
-      }
-    cells = ref::Tensor::ofIds(c), positions = ref::Tensor::ofIds(p),
-    sequences = ref::Tensor::ofIds(s);
-  }
-  /// The list that v stands for; null for other values.
-  const ref::Tensor *of(Value v) const {
-    auto arg = dyn_cast<BlockArgument>(v);
-    if (!arg || arg.getArgNumber() < 5)
-      return nullptr;
-    return arg.getArgNumber() == 5 ? &cells : arg.getArgNumber() == 6 ? &positions : &sequences;
-  }
-};
-} // namespace
 
 llvm::Expected<std::vector<ref::Bounded>>
 HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) {
@@ -371,10 +313,24 @@ Proof HookRecorder::proveStored(uint32_t step, const KvCache &cache, ref::Bounde
   return proof;
 }
 
+/// The name of a step's result; of an unnamed one, that of the first named value it comes from.
+static StringRef valueName(Operation *op, unsigned result) {
+  auto fused = dyn_cast<ir::FusedOp>(op);
+  if (fused && op->getNumResults() > 1)
+    return cast<StringAttr>(fused.getInnerNames()[result]).getValue();
+  if (StringRef name = ir::nameOf(op); !name.empty())
+    return name;
+  for (Value v : op->getOperands())
+    if (Operation *def = v.getDefiningOp(); def && !isa<ir::GetWeightOp, ir::GetStateOp>(def))
+      if (StringRef name = valueName(def, cast<OpResult>(v).getResultNumber()); !name.empty())
+        return name;
+  return "";
+}
+
 llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
   std::vector<Proof> proofs;
-  auto add = [&](Operation *op, Proof proof) {
-    proof.name = ir::nameOf(op).str(), proof.op = op->getName().stripDialect().str();
+  auto add = [&](Operation *op, unsigned result, Proof proof) {
+    proof.name = valueName(op, result).str(), proof.op = op->getName().stripDialect().str();
     proofs.push_back(std::move(proof));
   };
   for (uint32_t step = 0; step < steps.size(); ++step) {
@@ -385,12 +341,12 @@ llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
     if (!results)
       return results.takeError();
     if (op->getNumResults() == 0) {
-      add(op, proveStored(step, session.kvCache(), std::move(results->front())));
+      add(op, 0, proveStored(step, session.kvCache(), std::move(results->front())));
       continue;
     }
     for (auto [r, ours] : llvm::enumerate(*results)) {
       unsigned i = op->getNumOperands() + r;
-      add(op, compare(recorded[step].operands[i], ours, recorded[step].codeSize[i]));
+      add(op, r, compare(recorded[step].operands[i], ours, recorded[step].codeSize[i]));
     }
   }
   return proofs;

@@ -37,17 +37,25 @@ public:
   static llvm::Expected<std::vector<Hook>> list(const Model &model);
   /// Records what `wanted` names need. `model` must outlive the recorder.
   static llvm::Expected<std::unique_ptr<HookRecorder>> create(const Model &model,
-                                                              llvm::ArrayRef<Hook> wanted);
+                                                              llvm::ArrayRef<Hook> wanted) {
+    return ofSteps(model, 0, 0, wanted);
+  }
   /// Records all steps, also those that no name leads to, so that prove() leaves none out.
-  static llvm::Expected<std::unique_ptr<HookRecorder>> ofAllSteps(const Model &model);
+  static llvm::Expected<std::unique_ptr<HookRecorder>> ofAllSteps(const Model &model) {
+    return ofSteps(model, 0, UINT32_MAX);
+  }
+  /// Records the steps [begin, end) and what recomputing them needs, and what `wanted` names need.
+  static llvm::Expected<std::unique_ptr<HookRecorder>>
+  ofSteps(const Model &model, uint32_t begin, uint32_t end, llvm::ArrayRef<Hook> wanted = {});
 
   bool wants(uint32_t step) override { return needed[step]; }
   void after(uint32_t step, const PlanRunner &runner) override;
 
   /// The wanted values, from all micro-batches since creation. `session` ran them.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
-  /// Every result of every recorded step, and what steps store, against its recomputation. Values
-  /// inside a step are covered by its result. The session has not rewound since.
+  /// Every result of every recorded step, and what steps store, against its recomputation, under
+  /// the value's name (of an unnamed one, that of what it reads). Values inside a step are covered
+  /// by its result. The session has not rewound since.
   llvm::Expected<std::vector<Proof>> prove(const Session &session);
 
 private:

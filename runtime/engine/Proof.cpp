@@ -22,7 +22,10 @@ Proof compare(const ref::Tensor &ran, const ref::Bounded &ours, llvm::ArrayRef<f
     error += d * d, square += b * b;
     double bound = ours.bound.data.empty() ? 0 : ours.bound.data[i];
     double ratio = d == 0 ? 0 : std::fabs(d) / bound;
-    proof.worst = std::max(proof.worst, ratio >= 0 ? ratio : never); // NaN: never
+    if (!(ratio <= proof.worst)) { // NaN: never
+      proof.worst = ratio >= 0 ? ratio : never;
+      proof.worstAt = i, proof.ran = float(a), proof.recomputed = float(b);
+    }
     if (!codeSize.empty() && d != 0) {
       double off = std::fabs(d) / codeSize[i];
       proof.codesOff += !(off <= 0.5), proof.codesWrong += !(off <= 1.5);

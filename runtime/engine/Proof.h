@@ -7,15 +7,17 @@ namespace vetro {
 
 /// How close a result of a step is to its recomputation.
 struct Proof {
-  std::string name; ///< of the step
+  std::string name; ///< of the value
   std::string op;
   /// The largest |difference| / bound of all elements of all rows; the bound is the op's own
   /// (compiler/reference/Bounds.h). Proved: at most 1.
   double worst = 0;
-  double nmse = 0;         ///< mean square error / mean square, of an f32 result
-  uint64_t values = 0;     ///< numbers compared
-  uint64_t codesOff = 0;   ///< of a record, or of what is stored as f16: codes that differ
-  uint64_t codesWrong = 0; ///< of a record: codes that differ by more than one
+  uint64_t worstAt = 0;          ///< its flat index
+  float ran = 0, recomputed = 0; ///< there
+  double nmse = 0;               ///< mean square error / mean square, of an f32 result
+  uint64_t values = 0;           ///< numbers compared
+  uint64_t codesOff = 0;         ///< of a record, or of what is stored as f16: codes that differ
+  uint64_t codesWrong = 0;       ///< of a record: codes that differ by more than one
 };
 
 /// Compares what ran with the interpreter's values and bounds, element by element; ids must be the

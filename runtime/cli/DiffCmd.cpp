@@ -1,0 +1,257 @@
+// vetro diff: two files of values beside each other, and what is wrong first.
+#include "runtime/cli/Output.h"
+#include "runtime/cli/Prompt.h"
+#include "runtime/compare/Diff.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+namespace vetro::cli {
+
+namespace {
+struct DiffCommand {
+  DiffOptions diff;
+  std::string ours, reference, ids;
+  bool all = false, json = false;
+};
+} // namespace
+
+/// JSON has no infinity: null, which "equal" explains.
+static Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+static Json errorJson(const std::optional<Proof> &proof, llvm::ArrayRef<int64_t> shape) {
+  if (!proof)
+    return nullptr;
+  return {{"ratio", finite(proof->worst)},
+          {"passes", !(proof->worst > 1)},
+          {"snr_db", finite(snrDb(proof->nmse))},
+          {"at", placeOf(shape, proof->worstAt)},
+          {"op", proof->op}};
+}
+
+static Json rowJson(const DiffRow &row) {
+  const Difference &d = row.difference;
+  Json json = {{"name", row.name},
+               {"label", row.label},
+               {"shape", row.shape},
+               {"equal", d.equal()},
+               {"snr_db", finite(d.snrDb())},
+               {"nmse", finite(d.nmse)},
+               {"cosine", finite(d.cosine)},
+               {"max_abs", finite(d.maxAbs)},
+               {"max_at", placeOf(row.shape, d.maxAt)},
+               {"max_ours", finite(d.ours)},
+               {"max_reference", finite(d.theirs)},
+               {"q999", finite(d.q999)},
+               {"worst_row", d.worstRow},
+               {"worst_row_snr_db", finite(snrDb(d.rowNmse))},
+               {"worst_head", d.worstHead},
+               {"worst_head_snr_db", finite(snrDb(d.headNmse))},
+               {"not_finite", d.nonFinite},
+               {"transforms", row.transforms},
+               {"graph", errorJson(row.graph, row.shape)},
+               {"kernel", errorJson(row.kernel, row.shape)}};
+  if (row.logits)
+    json["logits"] = {{"mean_kl", row.logits->meanKl},
+                      {"max_kl", row.logits->maxKl},
+                      {"top1", row.logits->top1},
+                      {"top10", row.logits->top10},
+                      {"worst_rank", row.logits->worstRank}};
+  return json;
+}
+
+static void printReportJson(const DiffReport &report) {
+  Json rows = Json::array(), first;
+  for (const DiffRow &row : report.rows)
+    rows.push_back(rowJson(row));
+  if (report.first)
+    first = {{"name", report.first->name},
+             {"kind", report.first->kind},
+             {"op", report.first->op},
+             {"weights", report.first->weights}};
+  printJson({{"first", first},
+             {"ours_only", report.oursOnly},
+             {"reference_only", report.referenceOnly},
+             {"notes", report.notes},
+             {"rows", rows}});
+}
+
+// ---- for people ----
+
+/// "103.2" or "equal".
+static std::string decibels(double snr) {
+  if (std::isinf(snr))
+    return snr > 0 ? "equal" : "-inf";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.1f", snr);
+  return text;
+}
+
+static std::string ratioText(const std::optional<Proof> &proof) {
+  if (!proof)
+    return "-";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.3g", proof->worst)
+                                 << (proof->worst > 1 ? " !" : "");
+  return text;
+}
+
+static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
+  std::string text = "[";
+  for (int64_t d : shape)
+    text += (text.size() > 1 ? "," : "") + std::to_string(d);
+  return text + "]";
+}
+
+/// The rows that tell the course of the error: layer outputs and the ends, or where a floor was
+/// passed.
+static bool isShown(const DiffRow &row, bool all) {
+  llvm::StringRef name = row.name;
+  auto passed = [](const std::optional<Proof> &p) { return p && p->worst > 1; };
+  return all || passed(row.graph) || passed(row.kernel) || !name.starts_with("blk.") ||
+         name.ends_with(".l_out");
+}
+
+static void printTable(const DiffReport &report, bool all) {
+  llvm::raw_ostream &out = llvm::outs();
+  out << llvm::format("%-22s %-16s %8s %10s %9s %9s %9s\n", "value", "shape", "snr dB", "max abs",
+                      "cosine", "graph", "kernel");
+  for (const DiffRow &row : report.rows)
+    if (isShown(row, all))
+      out << llvm::format("%-22s %-16s %8s %10.3g %9.6f %9s %9s\n", row.name.c_str(),
+                          shapeText(row.shape).c_str(), decibels(row.difference.snrDb()).c_str(),
+                          row.difference.maxAbs, row.difference.cosine,
+                          ratioText(row.graph).c_str(), ratioText(row.kernel).c_str());
+}
+
+/// "4 values only in ours: a, b, c, ..."
+static void printNames(llvm::StringRef what, const std::vector<std::string> &names) {
+  if (names.empty())
+    return;
+  llvm::outs() << names.size() << (names.size() == 1 ? " value " : " values ") << what << ": ";
+  for (size_t i = 0; i < std::min<size_t>(names.size(), 8); ++i)
+    llvm::outs() << (i ? ", " : "") << names[i];
+  llvm::outs() << (names.size() > 8 ? ", ...\n" : "\n");
+}
+
+static void printTransforms(const DiffReport &report) {
+  std::map<std::string, std::vector<std::string>> byTransform;
+  for (const DiffRow &row : report.rows) {
+    std::string all;
+    for (const std::string &transform : row.transforms)
+      all += (all.empty() ? "" : ", ") + transform;
+    if (!all.empty())
+      byTransform[all].push_back(row.name);
+  }
+  for (const auto &[transform, names] : byTransform)
+    printNames("of the reference brought to our layout by " + transform, names);
+}
+
+static void printVerdict(const DiffReport &report) {
+  llvm::raw_ostream &out = llvm::outs();
+  if (!report.first) {
+    out << "nothing passes its floor\n";
+    return;
+  }
+  const FirstBad &first = *report.first;
+  out << "first: " << first.name << " (" << first.kind << " error"
+      << (first.op.empty() ? "" : ", op " + first.op) << ")\n";
+  if (!first.weights.empty()) {
+    out << "  it reads ";
+    for (size_t i = 0; i < first.weights.size(); ++i)
+      out << (i ? ", " : "") << first.weights[i];
+    out << "\n";
+  }
+  if (first.kind == "graph")
+    out << "  on the reference's own inputs our op gives another value: look at the frontend, the "
+           "metadata, these weights\n";
+  else if (first.kind == "kernel")
+    out << "  on our own inputs the interpreter gives another value: look at the kernel\n";
+}
+
+static void printReport(const DiffReport &report, bool all) {
+  printTable(report, all);
+  for (const DiffRow &row : report.rows)
+    if (row.logits)
+      llvm::outs() << llvm::format("logits: mean KL %.3g nats, first choice equal in %.1f %% of "
+                                   "rows, ten best overlap %.1f %%\n",
+                                   row.logits->meanKl, 100 * row.logits->top1,
+                                   100 * row.logits->top10);
+  printTransforms(report);
+  printNames("only in ours", report.oursOnly);
+  printNames("only in the reference", report.referenceOnly);
+  for (const std::string &note : report.notes)
+    llvm::outs() << "note: " << note << "\n";
+  printVerdict(report);
+}
+
+static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
+  auto ours = TensorFile::open(c.ours);
+  if (!ours)
+    return ours.takeError();
+  auto reference = TensorFile::open(c.reference);
+  if (!reference)
+    return reference.takeError();
+  ModelOptions &model = c.diff.model;
+  if (!model.path.empty())
+    catchFaults(model);
+  if (!c.ids.empty()) {
+    auto tokenizer = openTokenizer(model);
+    if (!tokenizer)
+      return tokenizer.takeError();
+    auto ids = parseIds(c.ids, **tokenizer);
+    if (!ids)
+      return ids.takeError();
+    c.diff.ids = std::move(*ids);
+  }
+  model.nCtx = c.diff.session.nCtx;
+  Progress progress(model, c.diff.session);
+  c.diff.progress = model.progress;
+  return diff(**ours, **reference, c.diff);
+}
+
+static int diffFiles(DiffCommand &c) {
+  if (!c.ids.empty() && c.diff.model.path.empty())
+    return fail("--ids needs --model");
+  auto report = runDiff(c);
+  if (!report)
+    return fail(report.takeError());
+  if (c.json)
+    printReportJson(*report);
+  else
+    printReport(*report, c.all);
+  if (report->first)
+    return AnswerIsNo;
+  if (!report->complete)
+    return fail("the reference lacks " + llvm::Twine(report->oursOnly.size()) +
+                " values that ours has (" + report->oursOnly.front() +
+                ", ...): --common compares the rest");
+  return Done;
+}
+
+void addDiff(CLI::App &program, int &exitCode) {
+  auto o = std::make_shared<DiffCommand>();
+  CLI::App *c = program.add_subcommand("diff", "compare two files of values, name by name");
+  c->add_option("OURS", o->ours, "safetensors of `vetro dump`")->required();
+  c->add_option("REF", o->reference, "safetensors of the reference, under the same names")
+      ->required();
+  addModelOptions(*c, o->diff.model, "--model");
+  addSessionOptions(*c, o->diff.session);
+  c->add_option("--ids", o->ids, "the prompt's ids, where neither file tells them");
+  c->add_flag("--common", o->diff.common, "values that the reference lacks are no failure");
+  c->add_option("--snr", o->diff.leastSnrDb, "without --model: decibels that count as the same")
+      ->capture_default_str();
+  c->add_flag("--all", o->all, "print every value, not only layer outputs");
+  c->add_flag("--json", o->json, "one object: first, rows, ours_only, reference_only, notes");
+  c->footer("With --model two isolated errors stand beside the accumulated one, as multiples of "
+            "their floor:\n"
+            "graph, our op on the reference's inputs; kernel, our value against our own inputs.\n"
+            "Exit code: 0 nothing passes its floor, 1 something does, 2 they cannot be compared.\n"
+            "Examples:\n"
+            "  vetro diff ours.safetensors torch.safetensors --model model.gguf\n"
+            "  vetro diff before.safetensors after.safetensors --snr 60 --all");
+  c->callback([o, &exitCode] { exitCode = diffFiles(*o); });
+}
+
+} // namespace vetro::cli

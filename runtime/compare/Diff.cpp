@@ -1,0 +1,230 @@
+// Tokens first, then the accumulated errors, then the isolated ones, then the verdict.
+#include "runtime/compare/Diff.h"
+#include "compiler/ir/Names.h"
+#include "runtime/compare/Align.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace vetro {
+namespace {
+
+/// The prompt's ids: given, or as a file tells. Error: the files tell different ones.
+llvm::Expected<std::vector<int32_t>> commonIds(const TensorFile &ours, const TensorFile &reference,
+                                               const DiffOptions &options) {
+  auto a = idsOf(ours), b = idsOf(reference);
+  if (!a || !b)
+    return llvm::joinErrors(a ? llvm::Error::success() : a.takeError(),
+                            b ? llvm::Error::success() : b.takeError());
+  for (auto [i, id] : llvm::enumerate(*a))
+    if (i < b->size() && (*b)[i] != id)
+      return llvm::createStringError("the tokens differ: token " + llvm::Twine(i) + " is " +
+                                     llvm::Twine(id) + " in " + ours.path() + " and " +
+                                     llvm::Twine((*b)[i]) + " in " + reference.path() +
+                                     "; make both from the same --ids");
+  if (!a->empty() && !b->empty() && a->size() != b->size())
+    return llvm::createStringError("the tokens differ: " + ours.path() + " has " +
+                                   llvm::Twine(a->size()) + ", " + reference.path() + " has " +
+                                   llvm::Twine(b->size()) + "; make both from the same --ids");
+  if (!options.ids.empty())
+    return options.ids;
+  return a->empty() ? *b : *a;
+}
+
+llvm::Expected<DiffRow> compareValue(const TensorFile &ours, const TensorFile &reference,
+                                     llvm::StringRef name) {
+  auto pair = align(ours, reference, name);
+  if (!pair)
+    return pair.takeError();
+  DiffRow row;
+  row.name = name.str(), row.shape = pair->ours.shape;
+  row.label = ours.metadata(("label:" + name).str()).str();
+  row.transforms = std::move(pair->transforms);
+  row.difference = difference(row.shape, pair->ours.data, pair->theirs.data);
+  if (name == "logits")
+    row.logits = logitDifference(row.shape[0], pair->ours.data, pair->theirs.data);
+  return row;
+}
+
+llvm::Error compareValues(const TensorFile &ours, const TensorFile &reference,
+                          const DiffOptions &options, DiffReport &report) {
+  for (auto [i, entry] : llvm::enumerate(ours.entries())) {
+    if (options.progress)
+      options.progress("comparing", double(i) / double(ours.entries().size()));
+    if (!reference.find(entry.name)) {
+      report.oursOnly.push_back(entry.name);
+      continue;
+    }
+    auto row = compareValue(ours, reference, entry.name);
+    if (!row)
+      return row.takeError();
+    report.rows.push_back(std::move(*row));
+  }
+  for (const TensorEntry &entry : reference.entries())
+    if (!ours.find(entry.name))
+      report.referenceOnly.push_back(entry.name);
+  report.complete = report.oursOnly.empty() || options.common;
+  if (report.rows.empty())
+    return llvm::createStringError(ours.path() + " and " + reference.path() +
+                                   " have no name in common; docs/tensor-names.md lists them");
+  return llvm::Error::success();
+}
+
+/// The proof with the largest ratio for each name.
+llvm::StringMap<Proof> worstByName(const std::vector<Proof> &proofs) {
+  llvm::StringMap<Proof> worst;
+  for (const Proof &proof : proofs) {
+    auto [it, fresh] = worst.try_emplace(proof.name, proof);
+    if (!fresh && proof.worst > it->second.worst)
+      it->second = proof;
+  }
+  return worst;
+}
+
+/// Whether a file holds what kernels made: then it is no measure for the graph.
+bool ranOnKernels(const TensorFile &file) {
+  return llvm::any_of(file.allMetadata(), [](const auto &pair) {
+    return llvm::StringRef(pair.first).starts_with("label:") && pair.second != "reference";
+  });
+}
+
+llvm::Expected<std::vector<Proof>> judgeGraph(const TensorFile &reference,
+                                              const DiffOptions &options,
+                                              llvm::ArrayRef<int32_t> ids, DiffReport &report) {
+  llvm::StringRef dtype = reference.metadata("dtype");
+  const ReferenceType *type = findReferenceType(dtype.empty() ? "float32" : dtype);
+  if (!type)
+    return llvm::createStringError(reference.path() + ": its metadata 'dtype' is '" + dtype +
+                                   "', expected float64, float32, float16 or bfloat16");
+  if (ranOnKernels(reference)) {
+    report.notes.push_back("no graph errors: the reference was run by kernels that round "
+                           "activations; make it with PyTorch or --reference");
+    return std::vector<Proof>();
+  }
+  return graphErrors(options.model, reference, ids, *type);
+}
+
+llvm::Expected<std::vector<Proof>> judgeKernels(const TensorFile &ours, const DiffOptions &options,
+                                                llvm::ArrayRef<int32_t> ids, DiffReport &report) {
+  if (!ranOnKernels(ours)) {
+    report.notes.push_back("no kernel errors: ours was not run by kernels, its labels say");
+    return std::vector<Proof>();
+  }
+  return kernelErrors(options.model, options.session, &ours, ids);
+}
+
+/// The names of the graph's values, in order, and the op of each.
+std::vector<std::pair<std::string, mlir::Operation *>> namesOf(const Graph &graph) {
+  std::vector<std::pair<std::string, mlir::Operation *>> names;
+  llvm::StringMap<size_t> at;
+  for (mlir::Operation &op : graph.forward().front()) {
+    llvm::StringRef name = ir::nameOf(&op);
+    if (name.empty() || mlir::isa<ir::GetWeightOp, ir::GetStateOp>(op))
+      continue;
+    auto [it, fresh] = at.try_emplace(name, names.size());
+    if (fresh)
+      names.push_back({name.str(), &op});
+    else
+      names[it->second].second = &op;
+  }
+  return names;
+}
+
+/// Weights that `op` reads, itself or through unnamed ops and ops of its own name.
+void addWeights(mlir::Operation *op, llvm::StringRef name, llvm::SetVector<llvm::StringRef> &out) {
+  for (mlir::Value v : op->getOperands()) {
+    mlir::Operation *def = v.getDefiningOp();
+    if (auto get = mlir::dyn_cast_or_null<ir::GetWeightOp>(def))
+      out.insert(get.getWeight());
+    else if (def && (ir::nameOf(def).empty() || ir::nameOf(def) == name))
+      addWeights(def, name, out);
+  }
+}
+
+/// The earliest value with a ratio above 1; of both kinds at one name the graph is told, because a
+/// wrong graph makes right kernels look wrong to nobody, but not the other way round.
+std::optional<FirstBad> findFirst(const Graph &graph, const llvm::StringMap<Proof> &graphWorst,
+                                  const llvm::StringMap<Proof> &kernelWorst) {
+  for (auto &[name, op] : namesOf(graph))
+    for (auto [kind, worst] :
+         {std::pair("graph", &graphWorst), std::pair("kernel", &kernelWorst)}) {
+      auto found = worst->find(name);
+      if (found == worst->end() || !(found->second.worst > 1))
+        continue;
+      FirstBad first{name, kind, found->second.op, {}};
+      llvm::SetVector<llvm::StringRef> weights;
+      addWeights(op, name, weights);
+      for (llvm::StringRef weight : weights)
+        first.weights.push_back(weight.str());
+      return first;
+    }
+  for (const auto &entry : kernelWorst) // a value of the plan alone, such as rope_table
+    if (entry.second.worst > 1)
+      return FirstBad{entry.first().str(), "kernel", entry.second.op, {}};
+  return std::nullopt;
+}
+
+/// Values of the plan alone, which no reference can have, are not missing there.
+void allowPlanValues(const Graph &graph, const DiffOptions &options, DiffReport &report) {
+  llvm::StringSet<> known;
+  for (auto &[name, op] : namesOf(graph))
+    known.insert(name);
+  llvm::erase_if(report.oursOnly, [&](const std::string &name) {
+    if (!known.contains(name))
+      report.notes.push_back(name + " is of the plan alone, no reference has it");
+    return !known.contains(name);
+  });
+  report.complete = report.oursOnly.empty() || options.common;
+}
+
+llvm::Error judge(const TensorFile &ours, const TensorFile &reference, const DiffOptions &options,
+                  llvm::ArrayRef<int32_t> ids, DiffReport &report) {
+  if (ids.empty())
+    return llvm::createStringError("neither file tells its tokens; name them with --ids");
+  auto graphProofs = judgeGraph(reference, options, ids, report);
+  if (!graphProofs)
+    return graphProofs.takeError();
+  auto kernelProofs = judgeKernels(ours, options, ids, report);
+  if (!kernelProofs)
+    return kernelProofs.takeError();
+  auto graphWorst = worstByName(*graphProofs), kernelWorst = worstByName(*kernelProofs);
+  for (DiffRow &row : report.rows) {
+    if (auto it = graphWorst.find(row.name); it != graphWorst.end())
+      row.graph = it->second;
+    if (auto it = kernelWorst.find(row.name); it != kernelWorst.end())
+      row.kernel = it->second;
+  }
+  auto file = gguf::File::open(options.model.path, options.model.open);
+  if (!file)
+    return file.takeError();
+  auto graph = buildModelGraph(**file, options.model);
+  if (!graph)
+    return graph.takeError();
+  allowPlanValues(*graph, options, report);
+  report.first = findFirst(*graph, graphWorst, kernelWorst);
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
+                                const DiffOptions &options) {
+  auto ids = commonIds(ours, reference, options);
+  if (!ids)
+    return ids.takeError();
+  DiffReport report;
+  if (llvm::Error error = compareValues(ours, reference, options, report))
+    return std::move(error);
+  if (!options.model.path.empty()) {
+    if (llvm::Error error = judge(ours, reference, options, *ids, report))
+      return std::move(error);
+    return report;
+  }
+  report.notes.push_back("no isolated errors: they need the model (--model)");
+  for (const DiffRow &row : report.rows)
+    if (!report.first && !(row.difference.snrDb() >= options.leastSnrDb))
+      report.first = FirstBad{row.name, "accumulated", "", {}};
+  return report;
+}
+
+} // namespace vetro

@@ -1,0 +1,101 @@
+// One walk over the frontend's graph that begins anew at each name.
+#include "compiler/ir/Names.h"
+#include "runtime/compare/Align.h"
+#include "runtime/compare/Isolated.h"
+
+using namespace mlir;
+
+namespace vetro {
+namespace {
+
+class GraphWalk {
+public:
+  GraphWalk(func::FuncOp forward, const TensorFile &reference) : reference(reference) {
+    for (Operation &op : forward.front())
+      if (!isa<ir::GetWeightOp, ir::GetStateOp>(op))
+        named[ir::nameOf(&op)]++; // heads: a product, and its reshape of the same name
+  }
+
+  void onResult(Operation *op, ref::Bounded &result) {
+    if (failed)
+      return;
+    if (auto load = dyn_cast<ir::KvLoadOp>(op))
+      result.bound = stored[symbolOf(load.getState())];
+    addAngleFloor(op, positions, result);
+    llvm::StringRef name = ir::nameOf(op);
+    if (--named[name] == 0 && reference.find(name))
+      compareWith(op, name, result);
+    for (Operation *user : op->getResult(0).getUsers())
+      if (auto store = dyn_cast<ir::KvStoreOp>(user))
+        stored[symbolOf(store.getState())] = result.bound;
+  }
+
+  std::vector<int32_t> positions;
+  std::vector<Proof> errors;
+  llvm::Error failed = llvm::Error::success();
+
+private:
+  static llvm::StringRef symbolOf(Value state) {
+    auto get = state.getDefiningOp<ir::GetStateOp>();
+    return get ? get.getState() : llvm::StringRef();
+  }
+
+  /// Notes how far apart they are; the reference's value goes on.
+  void compareWith(Operation *op, llvm::StringRef name, ref::Bounded &result) {
+    std::vector<std::string> transforms;
+    bool headsFirst = name.ends_with("attn_scores") || name.ends_with("attn_probs");
+    NamedTensor layout = dumpLayout(name, result.value);
+    auto theirs = readReference(reference, name, layout.shape, transforms);
+    if (theirs && headsFirst)
+      failed = applyTransform("heads_second", {}, *theirs);
+    else if (!theirs)
+      failed = theirs.takeError();
+    if (failed)
+      return;
+    ref::Tensor tensor(result.value.shape);
+    tensor.data = std::move(theirs->data);
+    Proof proof = compare(tensor, result, {});
+    proof.name = name.str(), proof.op = op->getName().stripDialect().str();
+    errors.push_back(std::move(proof));
+    result = {std::move(tensor), {}};
+  }
+
+  const TensorFile &reference;
+  llvm::StringMap<int> named;          ///< ops of a name that are still to come
+  llvm::StringMap<ref::Tensor> stored; ///< bounds of what a state holds
+};
+
+} // namespace
+
+llvm::Expected<std::vector<Proof>> graphErrors(const ModelOptions &options,
+                                               const TensorFile &reference,
+                                               llvm::ArrayRef<int32_t> ids,
+                                               const ReferenceType &type) {
+  ModelOptions model = options;
+  model.kvType = "f32";
+  SessionOptions session;
+  session.nCtx = options.nCtx;
+  auto interpreter = Reference::create(model, session);
+  if (!interpreter)
+    return interpreter.takeError();
+  GraphWalk walk((*interpreter)->graph().forward(), reference);
+  std::vector<BatchToken> batch;
+  for (auto [i, id] : llvm::enumerate(ids)) {
+    batch.push_back({id, 0, true});
+    walk.positions.push_back(int32_t(i));
+  }
+  ref::InterpreterOptions &o = (*interpreter)->interpreterOptions;
+  o.bounds = true;
+  o.countRoundings = [&](Operation *op, int64_t length) {
+    return referenceRoundings(op, length, type);
+  };
+  o.onResult = [&](Operation *op, unsigned, ref::Bounded &result) { walk.onResult(op, result); };
+  llvm::Error ran = (*interpreter)->decode(batch, [](size_t, llvm::ArrayRef<float>) {});
+  if (walk.failed)
+    return llvm::joinErrors(std::move(walk.failed), std::move(ran));
+  if (ran)
+    return std::move(ran);
+  return std::move(walk.errors);
+}
+
+} // namespace vetro

@@ -1,0 +1,35 @@
+// The two isolated errors, which answer different questions. Accumulated error convicts nobody: a
+// value is also wrong because what it was made of was.
+//
+// graph error: our op, by the interpreter, on the *reference's* inputs, against the reference's
+// value. Is the model right: frontend, metadata, weights? One walk finds it for all names: after
+// each named value the reference's takes the place of ours, so that everything below starts anew.
+//
+// kernel error: our value against the interpreter's op on *our* inputs. Is the machine code right?
+// The prompt runs again, each step is recorded and proved (runtime/engine/Hooks.h).
+#pragma once
+
+#include "runtime/compare/Floors.h"
+#include "runtime/engine/Hooks.h"
+#include "runtime/trace/TensorFile.h"
+
+namespace vetro {
+
+/// Of every name that the reference has, in the order of computation. `model` is the model that
+/// runs; activations are not rounded, weights dequantised, the cache F32. The reference must hold
+/// all rows of the prompt `ids`. Proof::ran is the reference's number, Proof::recomputed ours.
+/// Error: what the model or the reference refuses.
+llvm::Expected<std::vector<Proof>> graphErrors(const ModelOptions &model,
+                                               const TensorFile &reference,
+                                               llvm::ArrayRef<int32_t> ids,
+                                               const ReferenceType &type);
+
+/// Of every step's results, in the order of computation, when `ids` run with these options; memory
+/// is bounded by running the prompt once for as many steps as 512 MB hold. Then of every value in
+/// `ours` that is not what ran here now: its ratio is infinite. Null: not compared with a file.
+llvm::Expected<std::vector<Proof>> kernelErrors(const ModelOptions &model,
+                                                const SessionOptions &session,
+                                                const TensorFile *ours,
+                                                llvm::ArrayRef<int32_t> ids);
+
+} // namespace vetro
