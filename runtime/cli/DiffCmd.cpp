@@ -3,6 +3,7 @@
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Diff.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -68,7 +69,8 @@ static void printReportJson(const DiffReport &report) {
   if (report.first)
     first = {{"name", report.first->name},
              {"kind", report.first->kind},
-             {"op", report.first->op},
+             {"op", report.first->ops.empty() ? Json() : Json(report.first->ops.back())},
+             {"ops", report.first->ops},
              {"weights", report.first->weights}};
   printJson({{"first", first},
              {"ours_only", report.oursOnly},
@@ -155,14 +157,11 @@ static void printVerdict(const DiffReport &report) {
     return;
   }
   const FirstBad &first = *report.first;
-  out << "first: " << first.name << " (" << first.kind << " error"
-      << (first.op.empty() ? "" : ", op " + first.op) << ")\n";
-  if (!first.weights.empty()) {
-    out << "  it reads ";
-    for (size_t i = 0; i < first.weights.size(); ++i)
-      out << (i ? ", " : "") << first.weights[i];
-    out << "\n";
-  }
+  out << "first: " << first.name << " (" << first.kind << " error)\n";
+  if (!first.ops.empty())
+    out << "  made by " << llvm::join(first.ops, ", ") << "\n";
+  if (!first.weights.empty())
+    out << "  reading " << llvm::join(first.weights, ", ") << "\n";
   if (first.kind == "graph")
     out << "  on the reference's own inputs our op gives another value: look at the frontend, the "
            "metadata, these weights\n";

@@ -88,8 +88,7 @@ bool ranOnKernels(const TensorFile &file) {
   });
 }
 
-llvm::Expected<std::vector<Proof>> judgeGraph(const TensorFile &reference,
-                                              const DiffOptions &options,
+llvm::Expected<std::vector<Proof>> judgeGraph(const TensorFile &reference, Subject &subject,
                                               llvm::ArrayRef<int32_t> ids, DiffReport &report) {
   llvm::StringRef dtype = reference.metadata("dtype");
   const ReferenceType *type = findReferenceType(dtype.empty() ? "float32" : dtype);
@@ -101,16 +100,16 @@ llvm::Expected<std::vector<Proof>> judgeGraph(const TensorFile &reference,
                            "activations; make it with PyTorch or --reference");
     return std::vector<Proof>();
   }
-  return graphErrors(options.model, reference, ids, *type);
+  return graphErrors(*subject.interpreter, reference, ids, *type);
 }
 
-llvm::Expected<std::vector<Proof>> judgeKernels(const TensorFile &ours, const DiffOptions &options,
+llvm::Expected<std::vector<Proof>> judgeKernels(const TensorFile &ours, Subject &subject,
                                                 llvm::ArrayRef<int32_t> ids, DiffReport &report) {
   if (!ranOnKernels(ours)) {
     report.notes.push_back("no kernel errors: ours was not run by kernels, its labels say");
     return std::vector<Proof>();
   }
-  return kernelErrors(options.model, options.session, &ours, ids);
+  return kernelErrors(*subject.model, subject.open, ours, ids);
 }
 
 /// The names of the graph's values, in order, and the op of each.
@@ -130,37 +129,49 @@ std::vector<std::pair<std::string, mlir::Operation *>> namesOf(const Graph &grap
   return names;
 }
 
-/// Weights that `op` reads, itself or through unnamed ops and ops of its own name.
-void addWeights(mlir::Operation *op, llvm::StringRef name, llvm::SetVector<llvm::StringRef> &out) {
-  for (mlir::Value v : op->getOperands()) {
-    mlir::Operation *def = v.getDefiningOp();
-    if (auto get = mlir::dyn_cast_or_null<ir::GetWeightOp>(def))
-      out.insert(get.getWeight());
-    else if (def && (ir::nameOf(def).empty() || ir::nameOf(def) == name))
-      addWeights(def, name, out);
+/// What makes a value out of the named values above it: ops in order, and the weights they read.
+struct Segment {
+  llvm::SetVector<llvm::StringRef> ops, weights;
+
+  Segment(mlir::Operation *op, llvm::StringRef name) {
+    for (mlir::Value v : op->getOperands()) {
+      mlir::Operation *def = v.getDefiningOp();
+      if (auto get = mlir::dyn_cast_or_null<ir::GetWeightOp>(def))
+        weights.insert(get.getWeight());
+      else if (def && (ir::nameOf(def).empty() || ir::nameOf(def) == name))
+        append(Segment(def, name));
+    }
+    if (!mlir::isa<ir::ReshapeOp, ir::TransposeOp, ir::GetStateOp>(op))
+      ops.insert(op->getName().stripDialect());
   }
-}
+  void append(const Segment &above) {
+    ops.insert(above.ops.begin(), above.ops.end());
+    weights.insert(above.weights.begin(), above.weights.end());
+  }
+  static std::vector<std::string> texts(const llvm::SetVector<llvm::StringRef> &set) {
+    return {set.begin(), set.end()};
+  }
+};
 
 /// The earliest value with a ratio above 1; of both kinds at one name the graph is told, because a
 /// wrong graph makes right kernels look wrong to nobody, but not the other way round.
 std::optional<FirstBad> findFirst(const Graph &graph, const llvm::StringMap<Proof> &graphWorst,
                                   const llvm::StringMap<Proof> &kernelWorst) {
   for (auto &[name, op] : namesOf(graph))
-    for (auto [kind, worst] :
-         {std::pair("graph", &graphWorst), std::pair("kernel", &kernelWorst)}) {
+    for (auto [kind, worst] : {std::pair(std::string("graph"), &graphWorst),
+                               std::pair(std::string("kernel"), &kernelWorst)}) {
       auto found = worst->find(name);
       if (found == worst->end() || !(found->second.worst > 1))
         continue;
-      FirstBad first{name, kind, found->second.op, {}};
-      llvm::SetVector<llvm::StringRef> weights;
-      addWeights(op, name, weights);
-      for (llvm::StringRef weight : weights)
-        first.weights.push_back(weight.str());
+      Segment segment(op, name);
+      FirstBad first{name, kind, Segment::texts(segment.ops), Segment::texts(segment.weights)};
+      if (kind == "kernel")
+        first.ops = {found->second.op};
       return first;
     }
   for (const auto &entry : kernelWorst) // a value of the plan alone, such as rope_table
     if (entry.second.worst > 1)
-      return FirstBad{entry.first().str(), "kernel", entry.second.op, {}};
+      return FirstBad{entry.first().str(), "kernel", {entry.second.op}, {}};
   return std::nullopt;
 }
 
@@ -178,13 +189,13 @@ void allowPlanValues(const Graph &graph, const DiffOptions &options, DiffReport 
 }
 
 llvm::Error judge(const TensorFile &ours, const TensorFile &reference, const DiffOptions &options,
-                  llvm::ArrayRef<int32_t> ids, DiffReport &report) {
+                  Subject &subject, llvm::ArrayRef<int32_t> ids, DiffReport &report) {
   if (ids.empty())
     return llvm::createStringError("neither file tells its tokens; name them with --ids");
-  auto graphProofs = judgeGraph(reference, options, ids, report);
+  auto graphProofs = judgeGraph(reference, subject, ids, report);
   if (!graphProofs)
     return graphProofs.takeError();
-  auto kernelProofs = judgeKernels(ours, options, ids, report);
+  auto kernelProofs = judgeKernels(ours, subject, ids, report);
   if (!kernelProofs)
     return kernelProofs.takeError();
   auto graphWorst = worstByName(*graphProofs), kernelWorst = worstByName(*kernelProofs);
@@ -194,36 +205,62 @@ llvm::Error judge(const TensorFile &ours, const TensorFile &reference, const Dif
     if (auto it = kernelWorst.find(row.name); it != kernelWorst.end())
       row.kernel = it->second;
   }
-  auto file = gguf::File::open(options.model.path, options.model.open);
-  if (!file)
-    return file.takeError();
-  auto graph = buildModelGraph(**file, options.model);
-  if (!graph)
-    return graph.takeError();
-  allowPlanValues(*graph, options, report);
-  report.first = findFirst(*graph, graphWorst, kernelWorst);
+  const Graph &graph = subject.interpreter->graph();
+  allowPlanValues(graph, options, report);
+  report.first = findFirst(graph, graphWorst, kernelWorst);
   return llvm::Error::success();
 }
 
 } // namespace
 
+llvm::Expected<Subject> Subject::load(const ModelOptions &options, const SessionOptions &session) {
+  ModelOptions exact = options;
+  exact.kvType = "f32";
+  auto interpreter = Reference::create(exact, session);
+  if (!interpreter)
+    return interpreter.takeError();
+  auto model = Model::load(options);
+  if (!model)
+    return model.takeError();
+  auto open = [model = *model, session](uint32_t nTokens) {
+    SessionOptions o = session;
+    o.nOutputs = o.nUbatch = std::min(o.nUbatch, std::max(nTokens, 1u));
+    return Session::create(model, o);
+  };
+  return Subject{std::move(*interpreter), *model, open};
+}
+
 llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
-                                const DiffOptions &options) {
+                                const DiffOptions &options, Subject &subject) {
   auto ids = commonIds(ours, reference, options);
   if (!ids)
     return ids.takeError();
   DiffReport report;
   if (llvm::Error error = compareValues(ours, reference, options, report))
     return std::move(error);
+  if (llvm::Error error = judge(ours, reference, options, subject, *ids, report))
+    return std::move(error);
+  return report;
+}
+
+llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
+                                const DiffOptions &options) {
   if (!options.model.path.empty()) {
-    if (llvm::Error error = judge(ours, reference, options, *ids, report))
-      return std::move(error);
-    return report;
+    auto subject = Subject::load(options.model, options.session);
+    if (!subject)
+      return subject.takeError();
+    return diff(ours, reference, options, *subject);
   }
+  auto ids = commonIds(ours, reference, options);
+  if (!ids)
+    return ids.takeError();
+  DiffReport report;
+  if (llvm::Error error = compareValues(ours, reference, options, report))
+    return std::move(error);
   report.notes.push_back("no isolated errors: they need the model (--model)");
   for (const DiffRow &row : report.rows)
     if (!report.first && !(row.difference.snrDb() >= options.leastSnrDb))
-      report.first = FirstBad{row.name, "accumulated", "", {}};
+      report.first = FirstBad{row.name, "accumulated", {}, {}};
   return report;
 }
 

@@ -35,8 +35,10 @@ struct DiffRow {
 struct FirstBad {
   std::string name;
   std::string kind; ///< "graph", "kernel"; "accumulated" without a model
-  std::string op;
-  std::vector<std::string> weights; ///< read between the named values above it and it
+  /// Ops between the named values above it and it, the last one computes it: "rms_norm", "mul"; of
+  /// a kernel its step's.
+  std::vector<std::string> ops;
+  std::vector<std::string> weights; ///< that they read
 };
 
 struct DiffReport {
@@ -47,8 +49,21 @@ struct DiffReport {
   bool complete = true; ///< no name of ours is missing from the reference, or that is allowed
 };
 
+/// The model that is judged: its graph, run by the interpreter, and its kernels.
+struct Subject {
+  std::unique_ptr<Reference> interpreter; ///< fresh, with F32 state; used up
+  std::shared_ptr<const Model> model;
+  OpenSession open;
+
+  /// Error: what the file or the system refuses.
+  static llvm::Expected<Subject> load(const ModelOptions &model, const SessionOptions &session);
+};
+
 /// Error: a file that cannot be read, different tokens, shapes that do not fit, no name in common.
 llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
                                 const DiffOptions &options);
+/// The same with a model that is loaded already; options.model is not looked at.
+llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
+                                const DiffOptions &options, Subject &subject);
 
 } // namespace vetro

@@ -27,10 +27,10 @@ const ReferenceType *findReferenceType(llvm::StringRef name);
 /// value is rounded twice to the reference's own type.
 double referenceRoundings(mlir::Operation *op, int64_t length, const ReferenceType &type);
 
-/// Rope: the reference computes angles in F32, ours are exact but for the frequency, kept in F32. An
-/// angle of a radians is off by (5 + ln base) * 2^-24 * a: a power (2), its reciprocal, the product
-/// with the position, our frequency (1 each), and the exponent 2i/d, whose rounding the logarithm
-/// of the base enlarges. It moves both numbers of its pair as far as the pair is long.
+/// Rope: the reference computes angles in F32, ours are exact but for the frequency, kept in F32.
+/// An angle of a radians is off by (5 + ln base) * 2^-24 * a: a power (2), its reciprocal, the
+/// product with the position, our frequency (1 each), and the exponent 2i/d, whose rounding the
+/// logarithm of the base enlarges. It moves both numbers of its pair as far as the pair is long.
 /// Adds that to the bound of `result`, a rope at `positions`, one a token.
 void addAngleFloor(mlir::Operation *rope, llvm::ArrayRef<int32_t> positions, ref::Bounded &result);
 

@@ -67,30 +67,22 @@ private:
 
 } // namespace
 
-llvm::Expected<std::vector<Proof>> graphErrors(const ModelOptions &options,
-                                               const TensorFile &reference,
+llvm::Expected<std::vector<Proof>> graphErrors(Reference &interpreter, const TensorFile &reference,
                                                llvm::ArrayRef<int32_t> ids,
                                                const ReferenceType &type) {
-  ModelOptions model = options;
-  model.kvType = "f32";
-  SessionOptions session;
-  session.nCtx = options.nCtx;
-  auto interpreter = Reference::create(model, session);
-  if (!interpreter)
-    return interpreter.takeError();
-  GraphWalk walk((*interpreter)->graph().forward(), reference);
+  GraphWalk walk(interpreter.graph().forward(), reference);
   std::vector<BatchToken> batch;
   for (auto [i, id] : llvm::enumerate(ids)) {
     batch.push_back({id, 0, true});
     walk.positions.push_back(int32_t(i));
   }
-  ref::InterpreterOptions &o = (*interpreter)->interpreterOptions;
+  ref::InterpreterOptions &o = interpreter.interpreterOptions;
   o.bounds = true;
   o.countRoundings = [&](Operation *op, int64_t length) {
     return referenceRoundings(op, length, type);
   };
   o.onResult = [&](Operation *op, unsigned, ref::Bounded &result) { walk.onResult(op, result); };
-  llvm::Error ran = (*interpreter)->decode(batch, [](size_t, llvm::ArrayRef<float>) {});
+  llvm::Error ran = interpreter.decode(batch, [](size_t, llvm::ArrayRef<float>) {});
   if (walk.failed)
     return llvm::joinErrors(std::move(walk.failed), std::move(ran));
   if (ran)

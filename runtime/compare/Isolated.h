@@ -15,21 +15,22 @@
 
 namespace vetro {
 
-/// Of every name that the reference has, in the order of computation. `model` is the model that
-/// runs; activations are not rounded, weights dequantised, the cache F32. The reference must hold
-/// all rows of the prompt `ids`. Proof::ran is the reference's number, Proof::recomputed ours.
-/// Error: what the model or the reference refuses.
-llvm::Expected<std::vector<Proof>> graphErrors(const ModelOptions &model,
-                                               const TensorFile &reference,
+/// Of every name that the reference has, in the order of computation. The interpreter must be fresh
+/// and keep F32 state; it is used up. The reference must hold all rows of the prompt `ids`.
+/// Proof::ran is the reference's number, Proof::recomputed ours. Error: what the interpreter or the
+/// reference refuses.
+llvm::Expected<std::vector<Proof>> graphErrors(Reference &interpreter, const TensorFile &reference,
                                                llvm::ArrayRef<int32_t> ids,
                                                const ReferenceType &type);
 
-/// Of every step's results, in the order of computation, when `ids` run with these options; memory
+/// Opens a session of the model that is judged, for this many tokens and rows of logits.
+using OpenSession = std::function<llvm::Expected<std::unique_ptr<Session>>(uint32_t nTokens)>;
+
+/// Of every step's results, in the order of computation, when `ids` run in fresh sessions; memory
 /// is bounded by running the prompt once for as many steps as 512 MB hold. Then of every value in
-/// `ours` that is not what ran here now: its ratio is infinite. Null: not compared with a file.
-llvm::Expected<std::vector<Proof>> kernelErrors(const ModelOptions &model,
-                                                const SessionOptions &session,
-                                                const TensorFile *ours,
+/// `ours` that is not what ran here now: its ratio is infinite.
+llvm::Expected<std::vector<Proof>> kernelErrors(const Model &model, const OpenSession &open,
+                                                const TensorFile &ours,
                                                 llvm::ArrayRef<int32_t> ids);
 
 } // namespace vetro

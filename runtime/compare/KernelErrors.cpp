@@ -61,58 +61,50 @@ llvm::Error compareWithFile(llvm::ArrayRef<HookValue> values, const TensorFile &
 }
 
 /// Hooks of the steps [begin, end) that the file holds.
-std::vector<Hook> hooksOf(llvm::ArrayRef<Hook> all, const TensorFile *ours, uint32_t begin,
+std::vector<Hook> hooksOf(llvm::ArrayRef<Hook> all, const TensorFile &ours, uint32_t begin,
                           uint32_t end) {
   std::vector<Hook> some;
   for (const Hook &hook : all)
-    if (ours && hook.step >= begin && hook.step < end && ours->find(hook.name))
+    if (hook.step >= begin && hook.step < end && ours.find(hook.name))
       some.push_back(hook);
   return some;
 }
 
 } // namespace
 
-llvm::Expected<std::vector<Proof>> kernelErrors(const ModelOptions &options,
-                                                const SessionOptions &sessionOptions,
-                                                const TensorFile *ours,
+llvm::Expected<std::vector<Proof>> kernelErrors(const Model &model, const OpenSession &open,
+                                                const TensorFile &ours,
                                                 llvm::ArrayRef<int32_t> ids) {
-  auto model = Model::load(options);
-  if (!model)
-    return model.takeError();
-  auto graph = (*model)->plannedGraph();
+  auto graph = model.plannedGraph();
   if (!graph)
     return graph.takeError();
-  auto hooks = HookRecorder::list(**model);
+  auto hooks = HookRecorder::list(model);
   if (!hooks)
     return hooks.takeError();
-  SessionOptions o = sessionOptions;
-  o.nOutputs = o.nUbatch = std::min<uint32_t>(o.nUbatch, std::max<size_t>(ids.size(), 1));
   std::vector<BatchToken> batch;
   for (int32_t id : ids)
     batch.push_back({id, 0, true});
   std::vector<Proof> errors, others;
   uint32_t begin = 0;
   for (uint32_t end : partsOf(stepOps(**graph), ids.size())) {
-    auto wanted = hooksOf(*hooks, ours, begin, end);
-    auto recorder = HookRecorder::ofSteps(**model, begin, end, wanted);
-    auto session = Session::create(*model, o);
+    auto recorder = HookRecorder::ofSteps(model, begin, end, hooksOf(*hooks, ours, begin, end));
     if (!recorder)
       return recorder.takeError();
+    auto session = open(uint32_t(ids.size()));
     if (!session)
       return session.takeError();
     (*session)->observe(recorder->get());
     if (llvm::Error error = (*session)->decode(batch, [](size_t, llvm::ArrayRef<float>) {}))
       return std::move(error);
     auto proofs = (*recorder)->prove(**session);
-    auto values = (*recorder)->values(**session);
     if (!proofs)
       return proofs.takeError();
+    auto values = (*recorder)->values(**session);
     if (!values)
       return values.takeError();
     llvm::append_range(errors, *proofs);
-    if (ours)
-      if (llvm::Error error = compareWithFile(*values, *ours, others))
-        return std::move(error);
+    if (llvm::Error error = compareWithFile(*values, ours, others))
+      return std::move(error);
     begin = end;
   }
   llvm::append_range(errors, others);

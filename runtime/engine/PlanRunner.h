@@ -39,6 +39,11 @@ public:
     return operands[firstOperand[step] + operand];
   }
   const VtBatch &batch() const { return *current; }
+  /// Puts another function in a step's place and returns the one that was there: tests of what
+  /// finds faults plant them so.
+  VtStep replaceStep(uint32_t step, VtStep function) {
+    return std::exchange(functions[step], function);
+  }
   uint64_t arenaBytes() const { return arena.size(); }
 
 private:

@@ -23,6 +23,7 @@ public:
   const Model &model() const { return *owner; }
   const KvCache &kvCache() const { return cache; }
   const PlanRunner &runner() const { return plan; }
+  PlanRunner &runner() { return plan; }
   const SessionOptions &options() const { return opts; }
 
 private:

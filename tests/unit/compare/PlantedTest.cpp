@@ -1,0 +1,205 @@
+// Twelve kinds of fault, three sites each (or three sizes where there is one site): the first wrong
+// value is named, and its kind; where there is no fault, nothing is.
+#include "compiler/ir/Names.h"
+#include "tests/unit/compare/Faults.h"
+#include "tests/unit/tiny/TinyFile.h"
+
+using namespace mlir;
+using namespace vetro;
+using namespace vetro::test;
+
+namespace {
+
+constexpr int layers = 6;
+constexpr int sites[] = {0, layers / 2, layers - 1};
+
+std::string at(int layer, const std::string &suffix) {
+  return "blk." + std::to_string(layer) + "." + suffix;
+}
+
+/// Every layer sees a window of 6, grouped heads, norms of heads, a soft-capped head.
+const TinyFile &gemma() {
+  static TinyFile file({.arch = "gemma3",
+                        .type = "F32",
+                        .layers = layers,
+                        .overrides = {"gemma3.attention.sliding_window_pattern=u32:100",
+                                      "gemma3.final_logit_softcapping=f32:30"}});
+  return file;
+}
+const TinyFile &llama() {
+  static TinyFile file({.arch = "llama", .type = "Q4_0", .layers = layers});
+  return file;
+}
+
+std::vector<int32_t> prompt(uint32_t seed = 3) { return randomIds(20, 400, seed); }
+
+/// The fault `plant(forward, layer)` is found as a wrong graph at `suffix` of each site.
+void expectAtSites(const TinyFile &file, const std::string &suffix, const std::string &op,
+                   llvm::function_ref<void(func::FuncOp, int)> plant) {
+  for (int layer : sites) {
+    auto first =
+        findGraphFault(file.path(), prompt(), [&](func::FuncOp forward) { plant(forward, layer); });
+    INFO(suffix << " of layer " << layer << ": found " << (first ? first->name : "nothing"));
+    REQUIRE(first.has_value());
+    CHECK(first->name == at(layer, suffix));
+    CHECK(first->kind == "graph");
+    CHECK(llvm::is_contained(first->ops, op));
+  }
+}
+
+/// The three sizes of a fault with one site.
+void expectSizes(const std::string &name, llvm::function_ref<void(func::FuncOp, float)> plant,
+                 std::initializer_list<float> sizes) {
+  for (float size : sizes) {
+    auto first = findGraphFault(gemma().path(), prompt(),
+                                [&](func::FuncOp forward) { plant(forward, size); });
+    INFO(name << " by " << size << ": found " << (first ? first->name : "nothing"));
+    REQUIRE(first.has_value());
+    CHECK(first->name == name);
+    CHECK(first->kind == "graph");
+  }
+}
+
+llvm::APFloat times(const llvm::APFloat &x, float factor) {
+  return llvm::APFloat(x.convertToFloat() * factor);
+}
+
+} // namespace
+
+TEST_CASE("1: the rotary base") {
+  expectAtSites(llama(), "q_rope", "rope", [](func::FuncOp f, int layer) {
+    auto rope = opOf<ir::RopeOp>(f, at(layer, "q_rope"));
+    rope.setBase(times(rope.getBase(), 1.01f));
+  });
+}
+
+TEST_CASE("2: the rotary style") {
+  expectAtSites(llama(), "k_rope", "rope", [](func::FuncOp f, int layer) {
+    opOf<ir::RopeOp>(f, at(layer, "k_rope")).setMode("neox");
+  });
+}
+
+TEST_CASE("3: the scale of the embedding") {
+  expectSizes("embed",
+              [](func::FuncOp f, float factor) {
+                auto scale = opOf<ir::ScaleOp>(f, "embed");
+                scale.setS(times(scale.getS(), factor));
+              },
+              {1.001f, 1.1f, 0.0625f});
+}
+
+TEST_CASE("4: a norm's weight without its offset") {
+  expectAtSites(gemma(), "ffn_norm", "mul", [](func::FuncOp f, int layer) {
+    auto mul = opOf<ir::MulOp>(f, at(layer, "ffn_norm"));
+    OpBuilder b(mul->getContext());
+    b.setInsertionPointAfter(mul);
+    auto sum =
+        ir::AddOp::create(b, mul.getLoc(), mul.getType(), mul.getResult(), mul.getOperand(0));
+    mul.getResult().replaceAllUsesExcept(sum.getResult(), sum);
+  });
+}
+
+TEST_CASE("5: the map of KV heads") {
+  expectAtSites(llama(), "attn_scores", "bmm", [](func::FuncOp f, int layer) {
+    auto bmm = opOf<ir::BmmOp>(f, at(layer, "attn_scores"));
+    Value k = bmm.getOperand(1);
+    auto type = cast<RankedTensorType>(k.getType());
+    OpBuilder b(bmm);
+    SmallVector<int64_t> shape(type.getShape());
+    int64_t heads = std::exchange(shape[0], 1);
+    REQUIRE(heads == 2);
+    auto one = RankedTensorType::get(shape, type.getElementType());
+    auto unknown = b.getUnknownLoc();
+    Value second = ir::SliceOp::create(b, unknown, one, k, 0, 1, 1);
+    Value first = ir::SliceOp::create(b, unknown, one, k, 0, 0, 1);
+    bmm.setOperand(1, ir::ConcatOp::create(b, unknown, type, second, first, 0));
+  });
+}
+
+TEST_CASE("6: gate and up swapped") {
+  expectAtSites(llama(), "ffn_gate", "matmul", [](func::FuncOp f, int layer) {
+    auto gate = opOf<ir::MatmulOp>(f, at(layer, "ffn_gate"));
+    auto up = opOf<ir::MatmulOp>(f, at(layer, "ffn_up"));
+    Value w = gate.getW();
+    up.getW().getDefiningOp()->moveBefore(w.getDefiningOp());
+    gate.setOperand(1, up.getW());
+    up.setOperand(1, w);
+  });
+}
+
+TEST_CASE("7: a window that is off by one") {
+  expectAtSites(gemma(), "attn_probs", "attn_mask", [](func::FuncOp f, int layer) {
+    auto mask = opOf<ir::AttnMaskOp>(f, at(layer, "attn_probs"));
+    REQUIRE(mask.getWindow() == 6);
+    mask.setWindow(7);
+  });
+}
+
+TEST_CASE("8: the scale of attention") {
+  expectAtSites(llama(), "attn_scores", "scale", [](func::FuncOp f, int layer) {
+    auto scale = opOf<ir::ScaleOp>(f, at(layer, "attn_scores"));
+    scale.setS(times(scale.getS(), 1.01f));
+  });
+}
+
+TEST_CASE("9: eps") {
+  expectAtSites(llama(), "attn_norm", "rms_norm", [](func::FuncOp f, int layer) {
+    auto norm = opOf<ir::RMSNormOp>(f, at(layer, "attn_norm"));
+    norm.setEps(llvm::APFloat(1e-3f));
+  });
+}
+
+TEST_CASE("10: a soft-cap left out or otherwise") {
+  expectSizes("logits",
+              [](func::FuncOp f, float factor) {
+                auto outer = opOf<ir::ScaleOp>(f, "logits");
+                if (factor == 0)
+                  outer.getX().getDefiningOp()->setAttr("kind",
+                                                        StringAttr::get(f.getContext(), "relu"));
+                else
+                  outer.setS(times(outer.getS(), factor));
+              },
+              {0, 1.001f, 2});
+}
+
+TEST_CASE("11: a wrong scale in one kernel") {
+  for (int layer : sites) {
+    auto first = findKernelFault(llama().path(), prompt(), at(layer, "k"),
+                                 [](auto result, auto, uint64_t width) {
+                                   for (uint64_t i = 0; i < result.size(); ++i)
+                                     if (i % width / 16 == 1) // one tile of rows
+                                       result[i] *= 1.01f;
+                                 });
+    INFO(layer << ": found " << (first ? first->name : "nothing"));
+    REQUIRE(first.has_value());
+    CHECK(first->name == at(layer, "k"));
+    CHECK(first->kind == "kernel");
+  }
+}
+
+TEST_CASE("12: a value written too early") {
+  for (int layer : sites) {
+    auto first = findKernelFault(llama().path(), prompt(), at(layer, "resid_mid"),
+                                 [](auto result, auto before, uint64_t width) {
+                                   for (uint64_t i = 0; i < width; ++i) // the first token's
+                                     result[i] = before[i];
+                                 });
+    INFO(layer << ": found " << (first ? first->name : "nothing"));
+    REQUIRE(first.has_value());
+    CHECK(first->name == at(layer, "resid_mid"));
+    CHECK(first->kind == "kernel");
+  }
+}
+
+TEST_CASE("ten controls without a fault") {
+  for (uint32_t seed = 0; seed < 5; ++seed) {
+    auto graph =
+        findGraphFault((seed % 2 ? llama() : gemma()).path(), prompt(seed), [](func::FuncOp) {});
+    INFO("graph, seed " << seed << ": found " << (graph ? graph->name : "nothing"));
+    CHECK_FALSE(graph.has_value());
+    auto kernel = findKernelFault((seed % 2 ? gemma() : llama()).path(), prompt(seed + 50),
+                                  at(0, "q"), nullptr);
+    INFO("kernel, seed " << seed << ": found " << (kernel ? kernel->name : "nothing"));
+    CHECK_FALSE(kernel.has_value());
+  }
+}
