@@ -4,6 +4,7 @@
 #include "runtime/compare/Align.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace vetro {
@@ -129,28 +130,38 @@ std::vector<std::pair<std::string, mlir::Operation *>> namesOf(const Graph &grap
   return names;
 }
 
-/// What makes a value out of the named values above it: ops in order, and the weights they read.
-struct Segment {
+/// What makes a value out of the values above it that the reference knows: ops in order, and the
+/// weights they read.
+class Segment {
+public:
+  Segment(mlir::Operation *op, const llvm::StringMap<Proof> &known)
+      : known(known), name(ir::nameOf(op)) {
+    add(op);
+  }
   llvm::SetVector<llvm::StringRef> ops, weights;
 
-  Segment(mlir::Operation *op, llvm::StringRef name) {
+  static std::vector<std::string> texts(const llvm::SetVector<llvm::StringRef> &set) {
+    return {set.begin(), set.end()};
+  }
+
+private:
+  void add(mlir::Operation *op) {
+    if (!seen.insert(op).second)
+      return;
     for (mlir::Value v : op->getOperands()) {
       mlir::Operation *def = v.getDefiningOp();
       if (auto get = mlir::dyn_cast_or_null<ir::GetWeightOp>(def))
         weights.insert(get.getWeight());
-      else if (def && (ir::nameOf(def).empty() || ir::nameOf(def) == name))
-        append(Segment(def, name));
+      else if (def && (ir::nameOf(def) == name || !known.contains(ir::nameOf(def))))
+        add(def);
     }
     if (!mlir::isa<ir::ReshapeOp, ir::TransposeOp, ir::GetStateOp>(op))
       ops.insert(op->getName().stripDialect());
   }
-  void append(const Segment &above) {
-    ops.insert(above.ops.begin(), above.ops.end());
-    weights.insert(above.weights.begin(), above.weights.end());
-  }
-  static std::vector<std::string> texts(const llvm::SetVector<llvm::StringRef> &set) {
-    return {set.begin(), set.end()};
-  }
+
+  const llvm::StringMap<Proof> &known;
+  llvm::StringRef name;
+  llvm::SmallPtrSet<mlir::Operation *, 16> seen;
 };
 
 /// The earliest value with a ratio above 1; of both kinds at one name the graph is told, because a
@@ -163,7 +174,7 @@ std::optional<FirstBad> findFirst(const Graph &graph, const llvm::StringMap<Proo
       auto found = worst->find(name);
       if (found == worst->end() || !(found->second.worst > 1))
         continue;
-      Segment segment(op, name);
+      Segment segment(op, graphWorst);
       FirstBad first{name, kind, Segment::texts(segment.ops), Segment::texts(segment.weights)};
       if (kind == "kernel")
         first.ops = {found->second.op};

@@ -26,6 +26,11 @@ double referenceRoundings(mlir::Operation *op, int64_t length, const ReferenceTy
   return sums + (type.unit > u ? 2 * type.unit / u : 0);
 }
 
+double energyFloor(const ReferenceType &type, uint64_t nTokens) {
+  double longer = std::max(1.0, double(nTokens) / 1000), coarser = std::max(1.0, type.unit / u);
+  return 1e-9 * longer * longer * coarser * coarser;
+}
+
 void addAngleFloor(mlir::Operation *op, llvm::ArrayRef<int32_t> positions, ref::Bounded &result) {
   auto rope = mlir::dyn_cast<ir::RopeOp>(op);
   if (!rope || result.bound.data.empty())

@@ -27,6 +27,12 @@ const ReferenceType *findReferenceType(llvm::StringRef name);
 /// value is rounded twice to the reference's own type.
 double referenceRoundings(mlir::Operation *op, int64_t length, const ReferenceType &type);
 
+/// The largest mean square error over mean square of a value of so many tokens: 1e-9 (90 dB), that
+/// is 530 units of 2^-24: roundings of hundreds of ops in a row, none of them correlated, stay
+/// below it. Beyond 1000 tokens it grows with their square, as the error of F32 angles does; in a
+/// coarser type with the square of its unit.
+double energyFloor(const ReferenceType &type, uint64_t nTokens);
+
 /// Rope: the reference computes angles in F32, ours are exact but for the frequency, kept in F32.
 /// An angle of a radians is off by (5 + ln base) * 2^-24 * a: a power (2), its reciprocal, the
 /// product with the position, our frequency (1 each), and the exponent 2i/d, whose rounding the

@@ -3,6 +3,8 @@
 #include "runtime/compare/Align.h"
 #include "runtime/compare/Isolated.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace vetro {
@@ -10,7 +12,8 @@ namespace {
 
 class GraphWalk {
 public:
-  GraphWalk(func::FuncOp forward, const TensorFile &reference) : reference(reference) {
+  GraphWalk(func::FuncOp forward, const TensorFile &reference, double energyFloor)
+      : reference(reference), energyFloor(energyFloor) {
     for (Operation &op : forward.front())
       if (!isa<ir::GetWeightOp, ir::GetStateOp>(op))
         named[ir::nameOf(&op)]++; // heads: a product, and its reshape of the same name
@@ -55,12 +58,14 @@ private:
     ref::Tensor tensor(result.value.shape);
     tensor.data = std::move(theirs->data);
     Proof proof = compare(tensor, result, {});
+    proof.worst = std::max(proof.worst, std::sqrt(proof.nmse / energyFloor));
     proof.name = name.str(), proof.op = op->getName().stripDialect().str();
     errors.push_back(std::move(proof));
     result = {std::move(tensor), {}};
   }
 
   const TensorFile &reference;
+  double energyFloor;
   llvm::StringMap<int> named;          ///< ops of a name that are still to come
   llvm::StringMap<ref::Tensor> stored; ///< bounds of what a state holds
 };
@@ -70,7 +75,7 @@ private:
 llvm::Expected<std::vector<Proof>> graphErrors(Reference &interpreter, const TensorFile &reference,
                                                llvm::ArrayRef<int32_t> ids,
                                                const ReferenceType &type) {
-  GraphWalk walk(interpreter.graph().forward(), reference);
+  GraphWalk walk(interpreter.graph().forward(), reference, energyFloor(type, ids.size()));
   std::vector<BatchToken> batch;
   for (auto [i, id] : llvm::enumerate(ids)) {
     batch.push_back({id, 0, true});

@@ -17,7 +17,8 @@ namespace vetro {
 
 /// Of every name that the reference has, in the order of computation. The interpreter must be fresh
 /// and keep F32 state; it is used up. The reference must hold all rows of the prompt `ids`.
-/// Proof::ran is the reference's number, Proof::recomputed ours. Error: what the interpreter or the
+/// Proof::ran is the reference's number, Proof::recomputed ours, Proof::worst the larger of the
+/// ratios to both floors (Floors.h). Error: what the interpreter or the
 /// reference refuses.
 llvm::Expected<std::vector<Proof>> graphErrors(Reference &interpreter, const TensorFile &reference,
                                                llvm::ArrayRef<int32_t> ids,
