@@ -2,6 +2,7 @@
 // Vetro may ask which architecture runs.
 #pragma once
 
+#include "frontends/Alignment.h"
 #include "frontends/Blocks.h"
 
 namespace vetro {
@@ -20,6 +21,8 @@ struct Architecture {
   void (*build)(Blocks &blocks);
   /// What a random model of this architecture needs beside the keys that all models have.
   Example example = {};
+  /// Values that the Hugging Face model has elsewhere or otherwise than decoders usually do.
+  llvm::ArrayRef<ValueAlignment> alignment = {};
 };
 
 /// What the frontend did not need, and what made it wonder.

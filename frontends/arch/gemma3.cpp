@@ -82,6 +82,17 @@ static constexpr llvm::StringLiteral tinyKeys[] = {
     ".attention.sliding_window_pattern=u32:2",
 };
 
-extern const Architecture gemma3{"gemma3", build, {"llama", keys, tinyKeys}};
+// transformers norms Q and K after it moved the heads forward.
+static constexpr llvm::StringLiteral headsFirst = "drop_batch,heads_second", rows = "drop_batch";
+static constexpr ValueAlignment alignment[] = {
+    {"blk.*.q_norm", "model.layers.*.self_attn.q_norm", "output", headsFirst},
+    {"blk.*.k_norm", "model.layers.*.self_attn.k_norm", "output", headsFirst},
+    {"blk.*.attn_post_norm", "model.layers.*.post_attention_layernorm", "output", rows},
+    {"blk.*.resid_mid", "model.layers.*.pre_feedforward_layernorm", "input", rows},
+    {"blk.*.ffn_norm", "model.layers.*.pre_feedforward_layernorm", "output", rows},
+    {"blk.*.ffn_post_norm", "model.layers.*.post_feedforward_layernorm", "output", rows},
+};
+
+extern const Architecture gemma3{"gemma3", build, {"llama", keys, tinyKeys}, alignment};
 
 } // namespace vetro::arch

@@ -38,6 +38,17 @@ static void build(Blocks &m) {
   m.head(x, h.nVocab, h.eps);
 }
 
-extern const Architecture llama{"llama", build};
+// Files keep the rows of Q and K as neighbouring pairs, transformers as halves.
+static constexpr llvm::StringLiteral qk = "drop_batch,split_heads,halves_to_pairs",
+                                     rotated = "drop_batch,heads_second,halves_to_pairs";
+static constexpr ValueAlignment alignment[] = {
+    {"blk.*.q", "model.layers.*.self_attn.q_proj", "output", qk},
+    {"blk.*.k", "model.layers.*.self_attn.k_proj", "output", qk},
+    {"blk.*.q_rope", ropeFunction, "q", rotated, true},
+    {"blk.*.k_rope", ropeFunction, "k", rotated, true},
+    {"blk.*.k_cache", attentionFunction, "key", rotated, true},
+};
+
+extern const Architecture llama{"llama", build, {}, alignment};
 
 } // namespace vetro::arch

@@ -52,6 +52,7 @@ void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);
 void addCompletion(CLI::App &program, int &exitCode);
+void addNames(CLI::App &program, int &exitCode);
 void addGraph(CLI::App &program, int &exitCode);
 void addPasses(CLI::App &program, int &exitCode);
 /// `vetro opt` is MLIR's optimiser driver and reads its own command line.

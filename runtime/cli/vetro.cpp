@@ -15,6 +15,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addDiff(program, exitCode);
   addBench(program, exitCode);
   addInspect(program, exitCode);
+  addNames(program, exitCode);
   addGraph(program, exitCode);
   addPasses(program, exitCode);
   addMakeTiny(program, exitCode);
