@@ -216,17 +216,16 @@ Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpe
 
   auto scoresType = tensor({heads, dyn, dyn});
   Value s = ir::BmmOp::create(b, loc(""), scoresType, transpose(q, {1, 0, 2}),
-                              transpose(keys, {1, 0, 2}));
+                              transpose(keys, {1, 0, 2}), /*mask=*/Value());
   std::string scores = layerName(layer, "attn_scores");
   s = scale(s, spec.scale, spec.softcap == 0 ? scores : "");
   if (spec.softcap != 0)
     s = softcap(s, spec.softcap, scores);
   Value mask = ir::AttnMaskOp::create(b, loc(""), tensor({dyn, dyn}), positions(), arg(2), arg(6),
                                       arg(7), spec.window);
-  Value probs =
-      ir::SoftmaxOp::create(b, loc(layerName(layer, "attn_probs")), scoresType, add(s, mask, ""));
-  Value ctx =
-      ir::BmmOp::create(b, loc(""), tensor({heads, dyn, d}), probs, transpose(values, {1, 2, 0}));
+  Value probs = ir::SoftmaxOp::create(b, loc(layerName(layer, "attn_probs")), scoresType, s, mask);
+  Value ctx = ir::BmmOp::create(b, loc(""), tensor({heads, dyn, d}), probs,
+                                transpose(values, {1, 2, 0}), mask);
   std::string name = layerName(layer, "attn_ctx");
   Value byToken = transpose(ctx, {1, 0, 2}, name);
   return ir::ReshapeOp::create(b, loc(name), tensor({dyn, heads * d}), byToken);

@@ -28,7 +28,8 @@ std::pair<Value, Value> Blocks::route(Value x, int layer, const ExpertSpec &spec
   auto perExpert = tensor({dyn, spec.nExpert}), perChosen = tensor({dyn, spec.nUsed});
   auto idsType = RankedTensorType::get({dyn, spec.nUsed}, b.getI32Type());
   Value scores = linear(x, name("ffn_gate_inp"), spec.nExpert, name("ffn_moe_logits"));
-  Value probs = ir::SoftmaxOp::create(b, loc(name("ffn_moe_probs")), perExpert, scores);
+  Value probs = ir::SoftmaxOp::create(b, loc(name("ffn_moe_probs")), perExpert, scores,
+                                      /*mask=*/Value());
   Value chosen = ir::TopKOp::create(b, loc(name("ffn_moe_topk")), idsType, probs, spec.nUsed);
   Value w = ir::TakeAlongOp::create(b, loc(name("ffn_moe_weights")), perChosen, probs, chosen);
   Value sum = reduce(w, 1, /*keep=*/true, "");

@@ -15,7 +15,6 @@ struct Match {
   ir::TransposeOp ctxT, vT, kT, qT;
   ir::BmmOp ctx, qk;
   ir::SoftmaxOp probs;
-  ir::AddOp masked;
   ir::AttnMaskOp mask;
   ir::ScaleOp scale, capIn, capOut;
   ir::UnaryOp tanh;
@@ -37,11 +36,13 @@ const char *match(ir::ReshapeOp end, Match &m) {
   m.v = isPerm(m.vT, {1, 2, 0}) ? onlyFor<ir::KvLoadOp>(m.vT.getX()) : ir::KvLoadOp();
   if (!m.probs || !m.v)
     return "values do not come from the cache";
-  m.masked = onlyFor<ir::AddOp>(m.probs.getX());
-  m.mask = m.masked ? m.masked.getB().getDefiningOp<ir::AttnMaskOp>() : ir::AttnMaskOp();
-  m.scale = m.masked ? onlyFor<ir::ScaleOp>(m.masked.getA()) : ir::ScaleOp();
+  if (Value mask = m.probs.getMask())
+    m.mask = mask.getDefiningOp<ir::AttnMaskOp>();
+  m.scale = onlyFor<ir::ScaleOp>(m.probs.getX());
   if (!m.mask || !m.scale)
     return "no mask, or no scale before it";
+  if (m.ctx.getMask() != m.probs.getMask())
+    return "scores and values are not under one mask";
   if ((m.tanh = onlyFor<ir::UnaryOp>(m.scale.getX()))) {
     m.capOut = m.scale;
     m.capIn = onlyFor<ir::ScaleOp>(m.tanh.getX());
@@ -53,7 +54,7 @@ const char *match(ir::ReshapeOp end, Match &m) {
   m.qT = m.qk ? onlyFor<ir::TransposeOp>(m.qk.getA()) : ir::TransposeOp();
   m.kT = m.qk ? onlyFor<ir::TransposeOp>(m.qk.getB()) : ir::TransposeOp();
   m.k = isPerm(m.kT, {1, 0, 2}) ? onlyFor<ir::KvLoadOp>(m.kT.getX()) : ir::KvLoadOp();
-  if (!isPerm(m.qT, {1, 0, 2}) || !m.k || m.k.getCells() != m.v.getCells())
+  if (!isPerm(m.qT, {1, 0, 2}) || m.qk.getMask() || !m.k || m.k.getCells() != m.v.getCells())
     return "keys do not come from the cache";
   return nullptr;
 }
@@ -77,8 +78,8 @@ struct FuseAttentionPass : impl::FuseAttentionBase<FuseAttentionPass> {
         m.k.getCells(), m.mask.getCellPositions(), m.mask.getCellSequences(), m.scale.getSAttr(),
         cap, m.mask.getWindowAttr(), names);
     replace(end, fused->getResults(),
-            {m.ctxT, m.ctx, m.probs, m.masked, m.mask, m.capOut, m.tanh, m.capIn, m.scale, m.qk,
-             m.qT, m.kT, m.vT, m.k, m.v});
+            {m.ctxT, m.ctx, m.probs, m.mask, m.capOut, m.tanh, m.capIn, m.scale, m.qk, m.qT, m.kT,
+             m.vT, m.k, m.v});
     sites.fired(fused, "bmm, scale, mask, softmax, bmm -> attention");
   }
 

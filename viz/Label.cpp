@@ -51,8 +51,10 @@ const Kind &kindOf(Operation *op) {
 bool isShapeOp(Operation *op) { return kindOf(op).name == "shape"; }
 
 StringRef operandName(Operation *op, unsigned i) {
+  if (isa<ir::SoftmaxOp>(op) && op->getNumOperands() > 1)
+    return i == 0 ? "x" : "mask";
   if (isa<ir::AddOp, ir::MulOp, ir::DivOp, ir::BmmOp, ir::ConcatOp>(op))
-    return i == 0 ? "a" : "b";
+    return i == 0 ? "a" : i == 1 ? "b" : "mask";
   if (isa<ir::MatmulAddOp, ir::RMSNormMulAddOp>(op))
     return i == 0 ? "x" : i == 1 ? "w" : "residual";
   if (isa<ir::TakeAlongOp, ir::MoeMatmulOp>(op))

@@ -221,7 +221,8 @@ SmallVector<Value> AttentionOp::expand(OpBuilder &b, ValueRange in) {
   Value v = KvLoadOp::create(b, e.loc(), tensor({dyn, vState.getHeads(), vState.getHeadDim()}),
                              in[2], cells);
   auto scores = tensor({heads, tokens, dyn});
-  Value s = BmmOp::create(b, e.unnamed(), scores, permute(q, {1, 0, 2}), permute(k, {1, 0, 2}));
+  Value s = BmmOp::create(b, e.unnamed(), scores, permute(q, {1, 0, 2}), permute(k, {1, 0, 2}),
+                          /*mask=*/Value());
   float cap = getSoftcap().convertToFloat();
   Location scoresLoc = e.loc();
   s = ScaleOp::create(b, cap == 0 ? scoresLoc : e.unnamed(), scores, s, getScale());
@@ -232,10 +233,9 @@ SmallVector<Value> AttentionOp::expand(OpBuilder &b, ValueRange in) {
   }
   Value mask = AttnMaskOp::create(b, e.unnamed(), tensor({tokens, dyn}), positions, sequences,
                                   in[6], in[7], getWindow());
-  Value masked = AddOp::create(b, e.unnamed(), scores, s, mask);
-  Value probs = SoftmaxOp::create(b, e.loc(), scores, masked);
+  Value probs = SoftmaxOp::create(b, e.loc(), scores, s, mask);
   Value ctx = BmmOp::create(b, e.unnamed(), tensor({heads, tokens, vState.getHeadDim()}), probs,
-                            permute(v, {1, 2, 0}));
+                            permute(v, {1, 2, 0}), mask);
   Value rows = ReshapeOp::create(b, e.loc(), tensor({tokens, heads * vState.getHeadDim()}),
                                  permute(ctx, {1, 0, 2}));
   return {e.finish(rows)};

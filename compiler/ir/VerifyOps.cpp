@@ -51,6 +51,8 @@ LogicalResult BmmOp::verify() {
            << a.getDimSize(0) << ") must be a multiple of those of b (" << b.getDimSize(0) << ")";
   if (a.getDimSize(2) != b.getDimSize(2))
     return emitOpError("a has rows of ") << a.getDimSize(2) << ", b of " << b.getDimSize(2);
+  if (getMask() && failed(verifyShape(*this, "mask", getMask(), a.getShape().drop_front())))
+    return failure();
   return verifyShape(*this, "result", getResult(),
                      {a.getDimSize(0), a.getDimSize(1), b.getDimSize(1)});
 }
@@ -81,7 +83,14 @@ LogicalResult vetro::ir::verifySameShape(Operation *op, Value x, Value y) {
   return success();
 }
 LogicalResult ScaleOp::verify() { return verifySameShape(*this, getX(), getResult()); }
-LogicalResult SoftmaxOp::verify() { return verifySameShape(*this, getX(), getResult()); }
+LogicalResult SoftmaxOp::verify() {
+  RankedTensorType x = shapeOf(getX());
+  if (getMask() && x.getRank() < 2)
+    return emitOpError("a mask needs x of two axes, found ") << x;
+  if (getMask() && failed(verifyShape(*this, "mask", getMask(), x.getShape().take_back(2))))
+    return failure();
+  return verifySameShape(*this, getX(), getResult());
+}
 
 LogicalResult vetro::ir::verifyEps(Operation *op, const llvm::APFloat &eps) {
   double value = eps.convertToDouble();

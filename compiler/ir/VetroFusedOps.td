@@ -179,7 +179,7 @@ def Vetro_AttentionOp : Vetro_FusedOpBase<"attention", [MemoryEffects<[MemRead]>
     DeclareOpInterfaceMethods<Vetro_FusedOpInterface, ["countRoundings"]>]> {
   let summary = "scaled dot-product attention over the KV cache";
   let description = [{
-    `ctx = softmax(softcap(scale * q k^T) + mask) v` per head, KV head h / (H / H'). q `[T, H, d]`,
+    `ctx = softmax(softcap(scale * q k^T), mask) v` per head, sums over the cells seen only, KV head h / (H / H'). q `[T, H, d]`,
     states of H' heads, positions and sequences `[T]`, cells and their positions and sequences
     `[C]`, result `[T, H * d]`, as f32 or as int8 records.
     Inside: keys, values, scores (after scale and soft-cap, before the mask), probabilities, context.

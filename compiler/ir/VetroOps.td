@@ -138,13 +138,14 @@ def Vetro_BmmOp : Vetro_PureOp<"bmm"> {
   let description = [{
     `y[g, m, n] = sum_k a[g, m, k] * b[g / r, n, k]` with `r = G / G'`: a `[G, M, K]`,
     b `[G', N, K]`, result `[G, M, N]`, `G` a multiple of `G'`: grouped heads share a KV head by
-    index arithmetic. Refused: `K` that differs; `G` that is no multiple of `G'`.
+    index arithmetic. Where a mask `[M, K]` is -inf, the term is left out, whatever a and b hold.
+    Refused: `K` that differs; `G` that is no multiple of `G'`; a mask of another shape.
 
     ```mlir
     %y = vetro.bmm %a, %b : (tensor<4x?x8xf32>, tensor<2x?x8xf32>) -> tensor<4x?x?xf32>
     ```
   }];
-  let arguments = (ins Vetro_F32:$a, Vetro_F32:$b);
+  let arguments = (ins Vetro_F32:$a, Vetro_F32:$b, Optional<Vetro_F32>:$mask);
   let results = (outs Vetro_F32:$result);
 }
 
@@ -232,13 +233,15 @@ def Vetro_UnaryOp : Vetro_PureOp<"unary"> {
 def Vetro_SoftmaxOp : Vetro_PureOp<"softmax"> {
   let summary = "softmax over the last axis";
   let description = [{
-    `y = exp(x - max x) / sum exp(x - max x)`. Elements that are -inf give exactly 0.
+    `y = exp(x - max x) / sum exp(x - max x)`. x `[..., M, N]`, mask `[M, N]` (optional), result as
+    x. Elements that are -inf, or whose mask is -inf whatever they hold, give exactly 0 and enter
+    neither the maximum nor the sum. Refused: a mask that is not as the last two axes of x.
 
     ```mlir
-    %y = vetro.softmax %x : (tensor<2x?x?xf32>) -> tensor<2x?x?xf32>
+    %y = vetro.softmax %x, %mask : (tensor<2x?x?xf32>, tensor<?x?xf32>) -> tensor<2x?x?xf32>
     ```
   }];
-  let arguments = (ins Vetro_F32:$x);
+  let arguments = (ins Vetro_F32:$x, Optional<Vetro_F32>:$mask);
   let results = (outs Vetro_F32:$result);
 }
 
@@ -246,7 +249,9 @@ def Vetro_AttnMaskOp : Vetro_PureOp<"attn_mask"> {
   let summary = "which KV cells a token may see";
   let description = [{
     `y[t, c] = 0` where the cell belongs to the token's sequence, `cell_pos <= pos`, and (window
-    > 0) `cell_pos > pos - window`; `-inf` elsewhere. positions, sequences `[T]`, cell_positions,
+    > 0) `cell_pos > pos - window`; `-inf` elsewhere. The softmax of the scores and the sum over the
+    values take it, so that nothing in a cell that a token does not see, be it NaN, reaches the
+    token. positions, sequences `[T]`, cell_positions,
     cell_sequences `[C]`, result `[T, C]`. A window of 512 lets a token see itself and the 511
     before it. Refused: a negative window.
 

@@ -3,8 +3,8 @@
 //
 // A row's bits must not depend on how many cells stand beside the ones it sees: a micro-batch, or
 // another sequence in it, adds masked cells only. So every sum over cells runs through them one by
-// one in index order, where a masked cell adds exactly 0 and changes nothing. Sums over a model
-// dimension use 16 lanes, whose order is the same for all rows.
+// one in index order and steps over masked cells, whatever they hold. Sums over a model dimension
+// use 16 lanes, whose order is the same for all rows.
 #include "compiler/lowering/Emitters.h"
 
 #include <limits>
@@ -15,18 +15,42 @@ namespace vetro {
 
 static ir::Extent rows(Operation *op) { return rowCount(op->getResult(0)); }
 
+constexpr float lowest = -std::numeric_limits<float>::infinity();
+
+/// `seen` where the mask lets [i, i + lanes) through, else `instead`; `seen` without a mask. 0
+/// lanes: one number of the mask decides for all of `seen`.
+static Value whereSeen(StepBuilder &s, Value mask, Value i, int lanes, Value seen, Value instead) {
+  if (!mask)
+    return seen;
+  Value bias = lanes ? s.load(mask, i, lanes) : s.loadScalar(mask, i);
+  Value limit = lanes ? s.splat(lowest, lanes) : s.f32(lowest);
+  Value hidden =
+      arith::CmpFOp::create(s.builder(), s.location(), arith::CmpFPredicate::OEQ, bias, limit);
+  return arith::SelectOp::create(s.builder(), s.location(), hidden, instead, seen);
+}
+
+/// The row of the mask that belongs to a row of an op's first operand [..., M, N]; null: no mask.
+static Value maskRow(StepBuilder &s, Operation *op, unsigned operand, Value row) {
+  if (op->getNumOperands() <= operand)
+    return {};
+  SmallVector<Value> dims = dimensions(s, op->getOperand(operand));
+  return s.at(s.operand(operand), s.mul(s.rem(row, dims[0]), dims[1]));
+}
+
 /// y[0..n) = a . b[i, 0..k) for the rows b[i], k a model dimension.
-static void emitDots(StepBuilder &s, Value a, Value b, Value y, Value n, int64_t k) {
+static void emitDots(StepBuilder &s, Value a, Value b, Value mask, Value y, Value n, int64_t k) {
   s.loop(s.i64(0), n, 1, [&](Value i) {
     Value bRow = s.at(b, s.mul(i, s.i64(k)));
-    Value dot = s.sum(
-        k, [&](Value j, int lanes) { return s.mulF(s.load(a, j, lanes), s.load(bRow, j, lanes)); });
+    Value dot = s.sum(k, [&](Value j, int lanes) {
+      Value product = s.mulF(s.load(a, j, lanes), s.load(bRow, j, lanes));
+      return whereSeen(s, mask, j, lanes, product, s.splat(0.0f, lanes));
+    });
     s.store(dot, y, i);
   });
 }
 
 /// The same over k cells: lanes are rows of b, each summed in index order.
-static void emitCellDots(StepBuilder &s, Value a, Value b, Value y, Value n, Value k) {
+static void emitCellDots(StepBuilder &s, Value a, Value b, Value mask, Value y, Value n, Value k) {
   OpBuilder &build = s.builder();
   s.vectors(n, 16, [&](Value first, int lanes) {
     Value block = s.at(b, s.mul(first, k));
@@ -36,7 +60,8 @@ static void emitCellDots(StepBuilder &s, Value a, Value b, Value y, Value n, Val
         Value number = s.loadScalar(block, s.add(s.mul(s.i64(lane), k), c));
         column = vector::InsertOp::create(build, s.location(), number, column, lane);
       }
-      return s.addF(sum, s.mulF(s.splat(s.loadScalar(a, c), lanes), column));
+      Value next = s.addF(sum, s.mulF(s.splat(s.loadScalar(a, c), lanes), column));
+      return whereSeen(s, mask, c, 0, next, sum);
     });
     s.store(sums, y, first);
   });
@@ -46,24 +71,25 @@ static void emitBmm(StepBuilder &s, Operation *op) {
   auto bmm = cast<ir::BmmOp>(op);
   SmallVector<Value> dimsA = dimensions(s, bmm.getA()), dimsB = dimensions(s, bmm.getB());
   int64_t share = ir::shapeOf(bmm.getA()).getDimSize(0) / ir::shapeOf(bmm.getB()).getDimSize(0);
-  Value n = dimsB[1], k = dimsB[2], a = s.operand(0), b = s.operand(1), y = s.operand(2);
+  Value n = dimsB[1], k = dimsB[2], a = s.operand(0), b = s.operand(1);
+  Value y = s.operand(op->getNumOperands());
   std::optional<int64_t> width = getConstantIntValue(k);
   s.loop(s.begin(), s.end(), 1, [&](Value row) {
     Value group = s.div(s.div(row, dimsA[1]), s.i64(share));
     Value aRow = s.at(a, s.mul(row, k)), yRow = s.at(y, s.mul(row, n));
-    Value matrix = s.at(b, s.mul(group, s.mul(n, k)));
+    Value matrix = s.at(b, s.mul(group, s.mul(n, k))), mask = maskRow(s, op, 2, row);
     if (width)
-      emitDots(s, aRow, matrix, yRow, n, *width);
+      emitDots(s, aRow, matrix, mask, yRow, n, *width);
     else
-      emitCellDots(s, aRow, matrix, yRow, n, k);
+      emitCellDots(s, aRow, matrix, mask, yRow, n, k);
   });
 }
 
-/// Largest of n numbers; the order does not matter.
-static Value emitMax(StepBuilder &s, Value x, Value n) {
-  Value lowest = s.f32(-std::numeric_limits<float>::infinity());
-  return s.fold(s.i64(0), n, 1, lowest,
-                [&](Value i, Value max) { return s.maxF(s.loadScalar(x, i), max); });
+/// Largest of those of n numbers that the mask lets through; the order does not matter.
+static Value emitMax(StepBuilder &s, Value x, Value mask, Value n) {
+  return s.fold(s.i64(0), n, 1, s.f32(lowest), [&](Value i, Value max) {
+    return whereSeen(s, mask, i, 0, s.maxF(s.loadScalar(x, i), max), max);
+  });
 }
 
 /// Sum of n numbers in index order, in double; rounded once.
@@ -81,14 +107,15 @@ static Value emitOrderedSum(StepBuilder &s, Value x, Value n) {
 static void emitSoftmax(StepBuilder &s, Operation *op) {
   OpBuilder &b = s.builder();
   Location loc = s.location();
-  Value n = dimensions(s, op->getResult(0)).back(), x = s.operand(0), y = s.operand(1);
+  Value n = dimensions(s, op->getResult(0)).back(), x = s.operand(0);
+  Value y = s.operand(op->getNumOperands());
   s.loop(s.begin(), s.end(), 1, [&](Value row) {
     Value in = s.at(x, s.mul(row, n)), out = s.at(y, s.mul(row, n));
-    Value max = emitMax(s, in, n);
+    Value mask = maskRow(s, op, 1, row), max = emitMax(s, in, mask, n);
     s.vectors(n, 16, [&](Value i, int lanes) {
-      Value v = s.load(in, i, lanes);
-      Value lowest = s.splat(-std::numeric_limits<float>::infinity(), lanes);
-      Value masked = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, v, lowest);
+      Value none = s.splat(lowest, lanes);
+      Value v = whereSeen(s, mask, i, lanes, s.load(in, i, lanes), none);
+      Value masked = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, v, none);
       Value e = math::ExpOp::create(b, loc, s.subF(v, s.splat(max, lanes)));
       // The polynomial leaves 1e-38 at -inf: a masked cell must weigh exactly nothing.
       s.store(arith::SelectOp::create(b, loc, masked, s.splat(0.0f, lanes), e), out, i);
@@ -120,8 +147,7 @@ static void emitMask(StepBuilder &s, Operation *op) {
       if (window > 0)
         seen =
             s.both(seen, compare(arith::CmpIPredicate::ugt, s.add(cell, s.i64(window)), position));
-      Value bias = arith::SelectOp::create(b, loc, seen, s.f32(0),
-                                           s.f32(-std::numeric_limits<float>::infinity()));
+      Value bias = arith::SelectOp::create(b, loc, seen, s.f32(0), s.f32(lowest));
       s.store(bias, out, c);
     });
   });

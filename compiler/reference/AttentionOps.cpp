@@ -47,19 +47,33 @@ Tensor rope(ir::RopeOp op, const Tensor &x, const Tensor &positions, const Tenso
   return y;
 }
 
-Tensor bmm(const Tensor &a, const Tensor &b, const Context &c) {
+Tensor hide(Tensor x, const Tensor &mask, float value) {
+  for (int64_t i = 0; !mask.data.empty() && i < x.size(); ++i)
+    if (mask.data[i % mask.size()] == -std::numeric_limits<float>::infinity())
+      x.data[i] = value;
+  return x;
+}
+
+Tensor bmm(const Tensor &a, const Tensor &b, const Tensor &mask, const Context &c) {
   int64_t groups = a.dim(0), m = a.dim(1), k = a.dim(2), n = b.dim(1), share = groups / b.dim(0);
   Tensor y({groups, m, n});
+  Tensor seenA = hide(a, mask, 0);
   c.forEach(groups * m, [&](int64_t r) {
     int64_t g = r / m;
-    for (int64_t j = 0; j < n; ++j)
-      y.row(r)[j] = dot(a.row(r), &b.data[((g / share) * n + j) * k], k, c.options.doubleSums);
+    Tensor hidden({k}), seenB({k});
+    if (!mask.data.empty())
+      std::copy_n(mask.row(r % m), k, hidden.data.data());
+    for (int64_t j = 0; j < n; ++j) {
+      std::copy_n(&b.data[((g / share) * n + j) * k], k, seenB.data.data());
+      seenB = hide(std::move(seenB), hidden, 0);
+      y.row(r)[j] = dot(seenA.row(r), seenB.data.data(), k, c.options.doubleSums);
+    }
   });
   return y;
 }
 
-Tensor softmax(const Tensor &x, const Context &c) {
-  Tensor y(x.shape);
+Tensor softmax(const Tensor &scores, const Tensor &mask) {
+  Tensor x = hide(scores, mask, -std::numeric_limits<float>::infinity()), y(x.shape);
   for (int64_t r = 0; r < x.rows(); ++r) {
     float max = -std::numeric_limits<float>::infinity();
     for (int64_t i = 0; i < x.dim(-1); ++i)

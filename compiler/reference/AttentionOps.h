@@ -10,8 +10,11 @@ float dot(const float *a, const float *b, int64_t n, bool doubleSums);
 
 Tensor rope(ir::RopeOp op, const Tensor &x, const Tensor &positions, const Tensor &factors);
 Tensor ropeTable(ir::RopeTableOp op, const Tensor &positions, const Tensor &factors);
-Tensor bmm(const Tensor &a, const Tensor &b, const Context &c);
-Tensor softmax(const Tensor &x, const Context &c);
+/// x [..., M, N] with `value` where mask [M, N] is -inf; x itself where the mask is empty.
+Tensor hide(Tensor x, const Tensor &mask, float value);
+/// `mask` may be empty.
+Tensor bmm(const Tensor &a, const Tensor &b, const Tensor &mask, const Context &c);
+Tensor softmax(const Tensor &x, const Tensor &mask);
 Tensor attnMask(ir::AttnMaskOp op, llvm::ArrayRef<Operand> in);
 void kvStore(llvm::ArrayRef<Operand> in, const Context &c);
 Tensor kvLoad(ir::KvLoadOp op, llvm::ArrayRef<Operand> in, const Context &c);

@@ -158,15 +158,16 @@ Tensor productBound(Value x, const Operand &xIn, const Tensor &ex, const Operand
   return e;
 }
 
-/// Products of activations: r u sum|a*b| + sum(|b| E(a) + |a| E(b) + E(a) E(b)).
+/// Products of activations: r u sum|a*b| + sum(|b| E(a) + |a| E(b) + E(a) E(b)), over what the mask
+/// lets through.
 Tensor bmmBound(const Tensor &a, const Tensor &ea, const Tensor &b, const Tensor &eb,
-                const Tensor &y, double kernel, const Context &c) {
+                const Tensor &mask, const Tensor &y, double kernel, const Context &c) {
   double r = kernel + a.dim(2) / 16 + 17;
-  Tensor sizeA = absolute(a), sizeB = absolute(b), e = bmm(sizeA, sizeB, c), most = sizeA;
-  Tensor fromA = ea.data.empty() ? Tensor(y.shape) : bmm(ea, sizeB, c);
+  Tensor sizeA = absolute(a), sizeB = absolute(b), e = bmm(sizeA, sizeB, mask, c), most = sizeA;
+  Tensor fromA = ea.data.empty() ? Tensor(y.shape) : bmm(ea, sizeB, mask, c);
   for (size_t i = 0; i < ea.data.size(); ++i)
     most.data[i] += ea.data[i];
-  Tensor fromB = eb.data.empty() ? Tensor(y.shape) : bmm(most, eb, c);
+  Tensor fromB = eb.data.empty() ? Tensor(y.shape) : bmm(most, eb, mask, c);
   return eachOf(y, [&](int64_t i) { return r * u * e.data[i] + fromA.data[i] + fromB.data[i]; });
 }
 
@@ -253,6 +254,7 @@ llvm::Expected<Tensor> boundOf(Operation *op, ArrayRef<Operand> in, ArrayRef<con
                                const Tensor &y, CountRoundings kernel, const Context &c) {
   using Result = llvm::Expected<Tensor>;
   auto x = [&](unsigned i = 0) { return materialize(in[i], op->getOperand(i), c); };
+  auto optional = [&](unsigned i) { return op->getNumOperands() > i ? x(i) : Tensor(); };
   auto e = [&](unsigned i = 0) { return Differences{*bounds[i]}; };
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<ir::AddOp, ir::MulOp, ir::DivOp>([&](auto) -> Result {
@@ -275,7 +277,8 @@ llvm::Expected<Tensor> boundOf(Operation *op, ArrayRef<Operand> in, ArrayRef<con
         return normBound(x(), e(), y, o.getEps().convertToFloat(), true, kernel(op, y.dim(-1)) + 2);
       })
       .Case([&](ir::SoftmaxOp) -> Result {
-        return softmaxBound(x(), e(), y, kernel(op, y.dim(-1)) + 4);
+        Tensor seen = hide(x(), optional(1), -INFINITY);
+        return softmaxBound(seen, e(), y, kernel(op, y.dim(-1)) + 4);
       })
       .Case([&](ir::MatmulOp o) -> Result {
         return productBound(o.getX(), in[0], *bounds[0], in[1], y,
@@ -287,7 +290,8 @@ llvm::Expected<Tensor> boundOf(Operation *op, ArrayRef<Operand> in, ArrayRef<con
                             kernel(op, in[0].tensor->dim(-1)), share, in[2].tensor->ids, c);
       })
       .Case([&](ir::BmmOp) -> Result {
-        return bmmBound(x(), *bounds[0], x(1), *bounds[1], y, kernel(op, in[0].tensor->dim(2)), c);
+        return bmmBound(x(), *bounds[0], x(1), *bounds[1], optional(2), y,
+                        kernel(op, in[0].tensor->dim(2)), c);
       })
       .Case([&](ir::RopeOp o) -> Result {
         return ropeBound(o, x(), e(), y, kernel(op, 1) + 5); // 4, and 1e-13 of the sine in F64

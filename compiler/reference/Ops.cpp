@@ -225,6 +225,7 @@ static Tensor quantize(Tensor x, uint32_t records) {
 llvm::Expected<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Operand> in,
                                              const Context &c) {
   auto x = [&](unsigned i = 0) { return materialize(in[i], op->getOperand(i), c); };
+  auto optional = [&](unsigned i) { return op->getNumOperands() > i ? x(i) : Tensor(); };
   auto one = [](Tensor t) { return std::vector<Tensor>{std::move(t)}; };
   using Result = llvm::Expected<std::vector<Tensor>>;
   return llvm::TypeSwitch<Operation *, Result>(op)
@@ -256,15 +257,12 @@ llvm::Expected<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Operand> in
       .Case([&](ir::QuantizeOp o) -> Result {
         return one(quantize(x(), ir::recordsOf(o.getResult())));
       })
-      .Case([&](ir::RopeOp o) -> Result {
-        Tensor factors = o.getFactors() ? x(2) : Tensor();
-        return one(rope(o, x(), *in[1].tensor, factors));
-      })
+      .Case([&](ir::RopeOp o) -> Result { return one(rope(o, x(), *in[1].tensor, optional(2))); })
       .Case([&](ir::RopeTableOp o) -> Result {
-        return one(ropeTable(o, *in[0].tensor, o.getFactors() ? x(1) : Tensor()));
+        return one(ropeTable(o, *in[0].tensor, optional(1)));
       })
-      .Case([&](ir::BmmOp) -> Result { return one(bmm(x(), x(1), c)); })
-      .Case([&](ir::SoftmaxOp) -> Result { return one(softmax(x(), c)); })
+      .Case([&](ir::BmmOp) -> Result { return one(bmm(x(), x(1), optional(2), c)); })
+      .Case([&](ir::SoftmaxOp) -> Result { return one(softmax(x(), optional(1))); })
       .Case([&](ir::AttnMaskOp o) -> Result { return one(attnMask(o, in)); })
       .Case([&](ir::KvStoreOp o) -> Result { return kvStore(in, c), std::vector<Tensor>(); })
       .Case([&](ir::KvLoadOp o) -> Result { return one(kvLoad(o, in, c)); })

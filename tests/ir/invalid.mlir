@@ -55,6 +55,30 @@ func.func @refused(%a: tensor<3x?x8xf32>, %b: tensor<2x?x8xf32>) {
 
 // -----
 
+// expected-error@+2 {{mask must be [4, 8], found}}
+func.func @refused(%a: tensor<2x4x8xf32>, %b: tensor<2x5x8xf32>, %m: tensor<2x4x8xf32>) {
+  %y = vetro.bmm %a, %b, %m : (tensor<2x4x8xf32>, tensor<2x5x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x5xf32>
+  return
+}
+
+// -----
+
+// expected-error@+2 {{mask must be [4, 8], found}}
+func.func @refused(%x: tensor<2x4x8xf32>, %m: tensor<8x4xf32>) {
+  %y = vetro.softmax %x, %m : (tensor<2x4x8xf32>, tensor<8x4xf32>) -> tensor<2x4x8xf32>
+  return
+}
+
+// -----
+
+// expected-error@+2 {{a mask needs x of two axes, found}}
+func.func @refused(%x: tensor<8xf32>, %m: tensor<4x8xf32>) {
+  %y = vetro.softmax %x, %m : (tensor<8xf32>, tensor<4x8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 // expected-error@+2 {{axis of b is 3, of a 4}}
 func.func @refused(%a: tensor<?x4xf32>, %b: tensor<3xf32>) {
   %y = vetro.add %a, %b : (tensor<?x4xf32>, tensor<3xf32>) -> tensor<?x4xf32>

@@ -71,10 +71,9 @@ func.func @forward(%tokens: tensor<?xi32> {vetro.input = "tokens"},
   %3 = vetro.bmm %1, %2 : (tensor<4x?x16xf32>, tensor<2x?x16xf32>) -> tensor<4x?x?xf32>
   %blk.0.attn_scores = vetro.scale %3 {s = 2.500000e-01 : f32} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.0.attn_scores")
   %4 = vetro.attn_mask %positions, %sequences, %cell_positions, %cell_sequences : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32>
-  %5 = vetro.add %blk.0.attn_scores, %4 : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32>
-  %blk.0.attn_probs = vetro.softmax %5 : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.0.attn_probs")
+  %blk.0.attn_probs = vetro.softmax %blk.0.attn_scores, %4 : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc("blk.0.attn_probs")
   %6 = vetro.transpose %blk.0.v_cache_4 {perm = array<i64: 1, 2, 0>} : (tensor<?x2x16xf32>) -> tensor<2x16x?xf32>
-  %7 = vetro.bmm %blk.0.attn_probs, %6 : (tensor<4x?x?xf32>, tensor<2x16x?xf32>) -> tensor<4x?x16xf32>
+  %7 = vetro.bmm %blk.0.attn_probs, %6, %4 : (tensor<4x?x?xf32>, tensor<2x16x?xf32>, tensor<?x?xf32>) -> tensor<4x?x16xf32>
   %blk.0.attn_ctx = vetro.transpose %7 {perm = array<i64: 1, 0, 2>} : (tensor<4x?x16xf32>) -> tensor<?x4x16xf32> loc("blk.0.attn_ctx")
   %blk.0.attn_ctx_5 = vetro.reshape %blk.0.attn_ctx : (tensor<?x4x16xf32>) -> tensor<?x64xf32> loc("blk.0.attn_ctx")
   %blk.0.attn_out = vetro.matmul %blk.0.attn_ctx_5, %blk.0.attn_output.weight : (tensor<?x64xf32>, tensor<64x64xf32, #vetro.q<q8_0>>) -> tensor<?x64xf32> loc("blk.0.attn_out")

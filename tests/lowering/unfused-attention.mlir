@@ -17,28 +17,32 @@
 // CHECK: scf.for
 // CHECK: arith.mulf {{.*}} : vector<8xf32>
 
-// A cell is seen, or its score is -inf.
+// A cell is seen (0), or not (-inf).
 // CHECK-LABEL: llvm.func @vt_step_4_attn_mask
 // CHECK: arith.cmpi ule
 // CHECK: arith.select {{.*}} : f32
 
-// CHECK-LABEL: llvm.func @vt_step_5_add
-// CHECK: arith.addf {{.*}} : vector<16xf32>
-// CHECK: arith.addf {{.*}} : vector<1xf32>
-
-// Weights of masked cells are exactly 0; the sum runs in index order, in double.
-// CHECK-LABEL: llvm.func @vt_step_6_softmax
+// Whatever a masked cell's score is, it enters no maximum, and its weight is exactly 0; the sum runs
+// in index order, in double.
+// CHECK-LABEL: llvm.func @vt_step_5_softmax
+// CHECK: arith.select {{.*}} : f32
+// CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
 // CHECK: math.exp
 // CHECK: arith.select {{.*}} vector<16xf32>
 // CHECK: arith.addf {{.*}} : f64
 // CHECK: arith.truncf
+
+// Nor does its value enter the sum.
+// CHECK-LABEL: llvm.func @vt_step_7_bmm
+// CHECK: %[[SUM:.*]] = arith.addf {{.*}} : vector<8xf32>
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[SUM]] : vector<8xf32>
 vetro.state @"blk.0.k_cache" "k" : !vetro.state<2, 8, f16>
 func.func @forward(%pos: tensor<?xi32> {vetro.input = "positions"},
                    %seq: tensor<?xi32> {vetro.input = "sequences"},
                    %cells: tensor<?xi32> {vetro.input = "cells"},
                    %cpos: tensor<?xi32> {vetro.input = "cell_positions"},
                    %cseq: tensor<?xi32> {vetro.input = "cell_sequences"},
-                   %q: tensor<?x4x8xf32> {vetro.input = "q"}) -> tensor<4x?x?xf32> {
+                   %q: tensor<?x4x8xf32> {vetro.input = "q"}) -> tensor<4x?x8xf32> {
   %state = vetro.get_state @"blk.0.k_cache" : !vetro.state<2, 8, f16>
   %k = vetro.kv_load %state, %cells : (!vetro.state<2, 8, f16>, tensor<?xi32>) -> tensor<?x2x8xf32>
   %kt = vetro.transpose %k {perm = array<i64: 1, 0, 2>} : (tensor<?x2x8xf32>) -> tensor<2x?x8xf32>
@@ -46,7 +50,8 @@ func.func @forward(%pos: tensor<?xi32> {vetro.input = "positions"},
   %s = vetro.bmm %qt, %kt : (tensor<4x?x8xf32>, tensor<2x?x8xf32>) -> tensor<4x?x?xf32>
   %m = vetro.attn_mask %pos, %seq, %cpos, %cseq
     : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32>
-  %a = vetro.add %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32>
-  %p = vetro.softmax %a : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
-  return %p : tensor<4x?x?xf32>
+  %p = vetro.softmax %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32>
+  %vt = vetro.transpose %k {perm = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32>) -> tensor<2x8x?xf32>
+  %c = vetro.bmm %p, %vt, %m : (tensor<4x?x?xf32>, tensor<2x8x?xf32>, tensor<?x?xf32>) -> tensor<4x?x8xf32>
+  return %c : tensor<4x?x8xf32>
 }

@@ -17,10 +17,9 @@ func.func @windowed(%q: tensor<?x4x8xf32>, %ks: !vetro.state<2, 8, f16>, %vs: !v
   %qk = vetro.bmm %qt, %kt : (tensor<4x?x8xf32>, tensor<2x?x8xf32>) -> tensor<4x?x?xf32> loc(unknown)
   %s = vetro.scale %qk {s = 0.125 : f32} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.0.attn_scores")
   %mask = vetro.attn_mask %pos, %seq, %cpos, %cseq {window = 512 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32> loc(unknown)
-  %m = vetro.add %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc(unknown)
-  %p = vetro.softmax %m : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.0.attn_probs")
+  %p = vetro.softmax %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc("blk.0.attn_probs")
   %vt = vetro.transpose %v {perm = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32>) -> tensor<2x8x?xf32> loc(unknown)
-  %c = vetro.bmm %p, %vt : (tensor<4x?x?xf32>, tensor<2x8x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
+  %c = vetro.bmm %p, %vt, %mask : (tensor<4x?x?xf32>, tensor<2x8x?xf32>, tensor<?x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
   %ct = vetro.transpose %c {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32>) -> tensor<?x4x8xf32> loc(unknown)
   %y = vetro.reshape %ct : (tensor<?x4x8xf32>) -> tensor<?x32xf32> loc("blk.0.attn_ctx")
   return %y : tensor<?x32xf32>
@@ -43,10 +42,9 @@ func.func @capped(%q: tensor<?x4x8xf32>, %ks: !vetro.state<2, 8, f16>, %vs: !vet
   %s2 = vetro.unary %s1 {kind = "tanh"} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc(unknown)
   %s = vetro.scale %s2 {s = 50.0 : f32} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.1.attn_scores")
   %mask = vetro.attn_mask %pos, %seq, %cpos, %cseq {window = 512 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32> loc(unknown)
-  %m = vetro.add %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc(unknown)
-  %p = vetro.softmax %m : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.1.attn_probs")
+  %p = vetro.softmax %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc("blk.1.attn_probs")
   %vt = vetro.transpose %v {perm = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32>) -> tensor<2x8x?xf32> loc(unknown)
-  %c = vetro.bmm %p, %vt : (tensor<4x?x?xf32>, tensor<2x8x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
+  %c = vetro.bmm %p, %vt, %mask : (tensor<4x?x?xf32>, tensor<2x8x?xf32>, tensor<?x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
   %ct = vetro.transpose %c {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32>) -> tensor<?x4x8xf32> loc(unknown)
   %y = vetro.reshape %ct : (tensor<?x4x8xf32>) -> tensor<?x32xf32> loc("blk.1.attn_ctx")
   return %y : tensor<?x32xf32>
@@ -86,12 +84,31 @@ func.func @another_cap(%q: tensor<?x4x8xf32>, %ks: !vetro.state<2, 8, f16>, %vs:
   %s2 = vetro.unary %s1 {kind = "sigmoid"} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc(unknown)
   %s = vetro.scale %s2 {s = 50.0 : f32} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.3.attn_scores")
   %mask = vetro.attn_mask %pos, %seq, %cpos, %cseq {window = 512 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32> loc(unknown)
-  %m = vetro.add %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc(unknown)
-  %p = vetro.softmax %m : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.3.attn_probs")
+  %p = vetro.softmax %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc("blk.3.attn_probs")
+  %vt = vetro.transpose %v {perm = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32>) -> tensor<2x8x?xf32> loc(unknown)
+  %c = vetro.bmm %p, %vt, %mask : (tensor<4x?x?xf32>, tensor<2x8x?xf32>, tensor<?x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
+  %ct = vetro.transpose %c {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32>) -> tensor<?x4x8xf32> loc(unknown)
+  %y = vetro.reshape %ct : (tensor<?x4x8xf32>) -> tensor<?x32xf32> loc("blk.3.attn_ctx")
+  return %y : tensor<?x32xf32>
+}
+
+// CHECK-LABEL: func.func @bare_values
+// CHECK: %blk.4.attn_probs = vetro.softmax
+// WHY: "blk.4.attn_ctx"{{.*}}: fuse-attention: not here, scores and values are not under one mask
+func.func @bare_values(%q: tensor<?x4x8xf32>, %ks: !vetro.state<2, 8, f16>, %vs: !vetro.state<2, 8, f16>, %pos: tensor<?xi32>,
+    %seq: tensor<?xi32>, %cells: tensor<?xi32>, %cpos: tensor<?xi32>, %cseq: tensor<?xi32>) -> tensor<?x32xf32> {
+  %k = vetro.kv_load %ks, %cells : (!vetro.state<2, 8, f16>, tensor<?xi32>) -> tensor<?x2x8xf32> loc("blk.4.k_cache")
+  %v = vetro.kv_load %vs, %cells : (!vetro.state<2, 8, f16>, tensor<?xi32>) -> tensor<?x2x8xf32> loc("blk.4.v_cache")
+  %qt = vetro.transpose %q {perm = array<i64: 1, 0, 2>} : (tensor<?x4x8xf32>) -> tensor<4x?x8xf32> loc(unknown)
+  %kt = vetro.transpose %k {perm = array<i64: 1, 0, 2>} : (tensor<?x2x8xf32>) -> tensor<2x?x8xf32> loc(unknown)
+  %qk = vetro.bmm %qt, %kt : (tensor<4x?x8xf32>, tensor<2x?x8xf32>) -> tensor<4x?x?xf32> loc(unknown)
+  %s = vetro.scale %qk {s = 0.125 : f32} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.4.attn_scores")
+  %mask = vetro.attn_mask %pos, %seq, %cpos, %cseq {window = 512 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32> loc(unknown)
+  %p = vetro.softmax %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc("blk.4.attn_probs")
   %vt = vetro.transpose %v {perm = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32>) -> tensor<2x8x?xf32> loc(unknown)
   %c = vetro.bmm %p, %vt : (tensor<4x?x?xf32>, tensor<2x8x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
   %ct = vetro.transpose %c {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32>) -> tensor<?x4x8xf32> loc(unknown)
-  %y = vetro.reshape %ct : (tensor<?x4x8xf32>) -> tensor<?x32xf32> loc("blk.3.attn_ctx")
+  %y = vetro.reshape %ct : (tensor<?x4x8xf32>) -> tensor<?x32xf32> loc("blk.4.attn_ctx")
   return %y : tensor<?x32xf32>
 }
 
@@ -107,10 +124,9 @@ func.func @off(%q: tensor<?x4x8xf32>, %ks: !vetro.state<2, 8, f16>, %vs: !vetro.
   %qk = vetro.bmm %qt, %kt : (tensor<4x?x8xf32>, tensor<2x?x8xf32>) -> tensor<4x?x?xf32> loc(unknown)
   %s = vetro.scale %qk {s = 0.125 : f32} : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.9.attn_scores")
   %mask = vetro.attn_mask %pos, %seq, %cpos, %cseq {window = 512 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32> loc(unknown)
-  %m = vetro.add %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc(unknown)
-  %p = vetro.softmax %m : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32> loc("blk.9.attn_probs")
+  %p = vetro.softmax %s, %mask : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32> loc("blk.9.attn_probs")
   %vt = vetro.transpose %v {perm = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32>) -> tensor<2x8x?xf32> loc(unknown)
-  %c = vetro.bmm %p, %vt : (tensor<4x?x?xf32>, tensor<2x8x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
+  %c = vetro.bmm %p, %vt, %mask : (tensor<4x?x?xf32>, tensor<2x8x?xf32>, tensor<?x?xf32>) -> tensor<4x?x8xf32> loc(unknown)
   %ct = vetro.transpose %c {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32>) -> tensor<?x4x8xf32> loc(unknown)
   %y = vetro.reshape %ct : (tensor<?x4x8xf32>) -> tensor<?x32xf32> loc("blk.9.attn_ctx")
   return %y : tensor<?x32xf32>

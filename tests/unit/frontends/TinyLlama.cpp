@@ -3,6 +3,7 @@
 #include "tests/unit/gguf/TinyGguf.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace vetro::test {
 
@@ -102,6 +103,13 @@ TinyLlama &TinyLlama::constant(const std::string &name, std::vector<uint64_t> sh
   std::vector<float> numbers(product(shape), value);
   auto *bytes = reinterpret_cast<const uint8_t *>(numbers.data());
   return put({name, Format::F32, shape, {bytes, bytes + numbers.size() * sizeof(float)}});
+}
+
+TinyLlama &TinyLlama::element(const std::string &name, uint64_t index, float value) {
+  for (Tensor &t : tensors)
+    if (t.name == name)
+      std::memcpy(&t.data[index * sizeof(float)], &value, sizeof(float));
+  return *this;
 }
 
 TinyLlama &TinyLlama::tensor(const std::string &name, std::vector<uint64_t> shape, Format format) {

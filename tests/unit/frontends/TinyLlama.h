@@ -32,6 +32,8 @@ public:
                     Format format = Format::F32);
   /// The same of F32, every element `value`.
   TinyLlama &constant(const std::string &name, std::vector<uint64_t> shape, float value);
+  /// Sets element `index` of a tensor of F32 that is there.
+  TinyLlama &element(const std::string &name, uint64_t index, float value);
   TinyLlama &dropTensor(const std::string &name);
   /// Replaces the feed-forwards by `experts` experts of `width`, of which `used` are used.
   TinyLlama &experts(unsigned experts, unsigned used, uint64_t width = 32,

@@ -96,6 +96,10 @@ void OpProgram::clear() {
     state->half[s.name] = s.element == "f16";
 }
 
+bool OpProgram::isPoisoned(int32_t slot) const {
+  return slot / int32_t(nCtx) == poison.sequence && slot % int32_t(nCtx) >= poison.from;
+}
+
 std::vector<ref::Tensor> OpProgram::inputs(const std::vector<ProgramToken> &tokens) {
   std::vector<int32_t> ids[8];
   auto &[id, position, sequence, slot, output, cell, cellPosition, cellSequence] = ids;
@@ -132,7 +136,9 @@ std::vector<ref::Tensor> OpProgram::inputs(const std::vector<ProgramToken> &toke
     ref::Tensor x(shape);
     int64_t width = byRow ? ir::staticProduct(ir::shapeOf(arg)) : x.size();
     for (int64_t i = 0; i < x.size(); ++i)
-      x.data[i] = number(byRow ? (*rows)[i / width] : 0, i % width, arg.getArgNumber());
+      x.data[i] = byRow && rows != &output && isPoisoned((*rows)[i / width])
+                      ? poison.value
+                      : number(byRow ? (*rows)[i / width] : 0, i % width, arg.getArgNumber());
     result.push_back(std::move(x));
   }
   return result;

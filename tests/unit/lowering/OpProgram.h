@@ -41,8 +41,16 @@ public:
   /// Forgets all sequences.
   void clear();
 
+  /// From now on the inputs of this sequence's tokens and cells at positions >= `from` are `value`.
+  struct Poison {
+    int32_t sequence = -1, from = 0;
+    float value = 0;
+  };
+  Poison poison;
+
 private:
   struct State;
+  bool isPoisoned(int32_t slot) const;
   std::vector<ref::Tensor> inputs(const std::vector<ProgramToken> &tokens);
   std::vector<std::vector<uint8_t>> runPlan(std::vector<ref::Tensor> &inputs, unsigned pieces);
 

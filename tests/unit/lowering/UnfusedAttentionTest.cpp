@@ -3,6 +3,7 @@
 #include "tests/unit/Catch.h"
 #include "tests/unit/lowering/OpProgram.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace vetro;
@@ -27,10 +28,9 @@ OpProgram attention(int window) {
   %m = vetro.attn_mask %positions, %sequences, %cell_positions, %cell_sequences {window = )" +
                      std::to_string(window) + R"( : i64}
     : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32>
-  %a = vetro.add %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32>
-  %p = vetro.softmax %a : (tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %p = vetro.softmax %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> tensor<4x?x?xf32>
   %vt = vetro.transpose %vl {perm = array<i64: 1, 2, 0>} : (tensor<?x2x20xf32>) -> tensor<2x20x?xf32>
-  %c = vetro.bmm %p, %vt : (tensor<4x?x?xf32>, tensor<2x20x?xf32>) -> tensor<4x?x20xf32>
+  %c = vetro.bmm %p, %vt, %m : (tensor<4x?x?xf32>, tensor<2x20x?xf32>, tensor<?x?xf32>) -> tensor<4x?x20xf32>
   %t = vetro.transpose %c {perm = array<i64: 1, 0, 2>} : (tensor<4x?x20xf32>) -> tensor<?x4x20xf32>
   %y = vetro.reshape %t : (tensor<?x4x20xf32>) -> tensor<?x80xf32>
   return %y : tensor<?x80xf32>)";
@@ -53,6 +53,23 @@ std::vector<float> rowsOf(OpProgram &program, const std::vector<std::vector<Prog
         rows.insert(rows.end(), r.ours.row(t), r.ours.row(t) + width);
   }
   return rows;
+}
+
+/// The rows of sequence 1, ours and the interpreter's, one after the other.
+std::vector<float> bothRows(OpProgram &program,
+                            const std::vector<std::vector<ProgramToken>> &runs) {
+  program.clear();
+  std::vector<float> ours, reference;
+  for (const std::vector<ProgramToken> &batch : runs) {
+    OpProgram::Result r = program.run(batch);
+    for (size_t t = 0; t < batch.size(); ++t)
+      if (batch[t].sequence == 1) {
+        ours.insert(ours.end(), r.ours.row(t), r.ours.row(t) + width);
+        reference.insert(reference.end(), r.reference.row(t), r.reference.row(t) + width);
+      }
+  }
+  ours.insert(ours.end(), reference.begin(), reference.end());
+  return ours;
 }
 
 bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
@@ -83,4 +100,29 @@ TEST_CASE("unfused attention crosses pages of the cache") {
   OpProgram program = attention(0);
   std::vector<float> whole = rowsOf(program, {tokensOf(300)}, 0);
   CHECK(sameBits(whole, rowsOf(program, {tokensOf(250), tokensOf(50)}, 0)));
+}
+
+TEST_CASE("NaN and infinity in cells that a token does not see change no bit of it") {
+  std::vector<ProgramToken> mixed;
+  for (int i = 0; i < 20; ++i)
+    mixed.insert(mixed.end(), {{0}, {1}, {2}});
+  for (int window : {0, 5})
+    for (float value : {NAN, INFINITY, -INFINITY}) {
+      INFO("window " << window << ", " << value);
+      OpProgram program = attention(window);
+      std::vector<float> clean = bothRows(program, {tokensOf(9, 1), mixed});
+      REQUIRE(llvm::all_of(clean, [](float v) { return std::isfinite(v); }));
+      for (int32_t other : {0, 2}) { // its cells stand before ours, or after them
+        program.poison = {other, 0, value};
+        CHECK(sameBits(clean, bothRows(program, {tokensOf(9, 1), mixed})));
+      }
+      // Of its own sequence only the last token, at position 28, sees what is stored there.
+      program.poison = {1, 28, value};
+      std::vector<float> late = bothRows(program, {tokensOf(9, 1), mixed});
+      for (size_t i = 0; i < clean.size(); ++i)
+        if (i / width % 29 < 28)
+          REQUIRE(late[i] == clean[i]);
+      CHECK(std::isnan(late[28 * width]));
+      CHECK(std::isnan(late[57 * width]));
+    }
 }

@@ -83,13 +83,31 @@ Case products() {
   return {"bmm over cells", arguments, body, "tensor<4x?x19xf32>"};
 }
 
-Case masked(const char *name, int window, bool softmax) {
+Case masked(const char *name, int window) {
   std::string body = scoresOf + mask(window) +
-                     "%a = vetro.add %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> "
-                     "tensor<4x?x?xf32>\n%p = vetro.softmax %a : (tensor<4x?x?xf32>) -> "
-                     "tensor<4x?x?xf32>\nreturn " +
-                     (softmax ? "%p" : "%a") + " : tensor<4x?x?xf32>";
+                     "%y = vetro.softmax %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> "
+                     "tensor<4x?x?xf32>\nreturn %y : tensor<4x?x?xf32>";
   return {name, scoreInputs, body, scoresType};
+}
+Case masks(const char *name, int window) {
+  return {name, {}, mask(window) + "return %m : tensor<?x?xf32>", "tensor<?x?xf32>"};
+}
+Case added(const char *name) {
+  std::string body = scoresOf + mask(0) +
+                     "%y = vetro.add %s, %m : (tensor<4x?x?xf32>, tensor<?x?xf32>) -> "
+                     "tensor<4x?x?xf32>\nreturn %y : tensor<4x?x?xf32>";
+  return {name, scoreInputs, body, scoresType};
+}
+/// A mask of static shape: -inf where the seeded number is above 0.
+Case maskedProduct() {
+  std::string a = "tensor<4x3x37xf32>", b = "tensor<2x5x37xf32>", m = "tensor<3x37xf32>",
+              y = "tensor<4x3x5xf32>";
+  std::string body = "%r = vetro.unary %n {kind = \"relu\"} : (" + m + ") -> " + m + "\n" +
+                     "%s = vetro.scale %r {s = 1.0e+38 : f32} : (" + m + ") -> " + m + "\n" +
+                     "%m = vetro.scale %s {s = -1.0e+38 : f32} : (" + m + ") -> " + m + "\n" +
+                     "%y = vetro.bmm %a, %b, %m : (" + a + ", " + b + ", " + m + ") -> " + y +
+                     "\nreturn %y : " + y;
+  return {"bmm under a mask", {"%a: " + a, "%b: " + b, "%n: " + m}, body, y};
 }
 
 Case rope(const char *name, const std::string &mode, bool factors) {
@@ -115,8 +133,12 @@ std::vector<Case> allCases() {
       ofScores("tanh", "unary", "{kind = \"tanh\"}"),
       ofScores("softmax over cells", "softmax", ""),
       simple("softmax over 37", "softmax", "", "tensor<?x37xf32>", "tensor<?x37xf32>"),
-      masked("add a mask", 0, false),
-      masked("softmax under a window of 3", 3, true),
+      masks("mask", 0),
+      masks("mask with a window of 3", 3),
+      added("add a mask"),
+      masked("softmax under a mask", 0),
+      masked("softmax under a window of 3", 3),
+      maskedProduct(),
       binary("add", "add", "tensor<?x20xf32>", "tensor<?x20xf32>"),
       binary("add a bias", "add", "tensor<?x20xf32>", "tensor<20xf32>"),
       binary("add a number to each row", "add", "tensor<?x20xf32>", "tensor<?x1xf32>"),
