@@ -28,7 +28,7 @@ def Vetro_TopKOp : Vetro_PureOp<"top_k"> {
   let summary = "the places of the largest numbers of a row";
   let description = [{
     `y[t] = i_1, ..., i_k` with `x[t, i_1] >= x[t, i_2] >= ...`; of equal numbers the lower place
-    comes first. x `[T, E]`, result `[T, k]` of i32. With `groups` > 1 the row is cut into that many
+    comes first, and NaN comes after every number. x `[T, E]`, result `[T, k]` of i32. With `groups` > 1 the row is cut into that many
     equal groups; a group's score is the sum of its two largest numbers, and only the
     `groups_used` best groups are looked at. Refused: k outside 1..E; groups that do not divide E,
     or over 64; fewer than k numbers in the groups that are used.
@@ -78,7 +78,8 @@ def Vetro_MoeMatmulOp : Vetro_PureOp<"moe_matmul"> {
 def Vetro_ReduceOp : Vetro_PureOp<"reduce"> {
   let summary = "sum, mean or maximum over one axis";
   let description = [{
-    `kind` is `sum`, `mean` or `max`; numbers are taken in the order of the axis. The axis is
+    `kind` is `sum`, `mean` or `max`; numbers are taken in the order of the axis, and one that is NaN
+    makes the result NaN. The axis is
     dropped, or kept with length 1 where the result has the rank of x. Refused: another kind; an
     axis that x lacks or that is dynamic; a result of another shape.
 

@@ -26,11 +26,15 @@ Tensor layerNorm(ir::LayerNormOp op, const Tensor &x) {
   return y;
 }
 
-/// Places of x[0..n), the largest number first; of equal ones the lower place.
+/// Whether a comes before b in descending order: NaN after every number.
+static bool greater(float a, float b) { return a > b || (std::isnan(b) && !std::isnan(a)); }
+
+/// Places of x[0..n), the largest number first; of equal ones (two NaNs are) the lower place.
 static std::vector<int32_t> descending(const float *x, int64_t n) {
   std::vector<int32_t> places(n);
   std::iota(places.begin(), places.end(), 0);
-  llvm::sort(places, [&](int a, int b) { return x[a] != x[b] ? x[a] > x[b] : a < b; });
+  llvm::sort(places,
+             [&](int a, int b) { return greater(x[a], x[b]) || (!greater(x[b], x[a]) && a < b); });
   return places;
 }
 
@@ -106,7 +110,8 @@ Tensor reduce(ir::ReduceOp op, const Tensor &x, const Context &c) {
     float max = from[0], sum = 0;
     double wide = 0;
     for (int64_t j = 0; j < len; ++j) {
-      max = std::max(max, from[j * inner]);
+      if (from[j * inner] > max || std::isnan(from[j * inner]))
+        max = from[j * inner];
       sum += from[j * inner], wide += from[j * inner];
     }
     float total = c.options.doubleSums ? float(wide) : sum;

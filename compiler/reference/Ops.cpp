@@ -115,7 +115,7 @@ static Function unaryFunction(StringRef kind) {
             })
       .Case("gelu_erf", [](float x) { return 0.5f * x * (1 + std::erf(x * float(M_SQRT1_2))); })
       .Case("gelu_quick", [](float x) { return x / (1 + std::exp(-1.702f * x)); })
-      .Case("relu", [](float x) { return x > 0 ? x : 0; })
+      .Case("relu", [](float x) { return x <= 0 ? 0 : x; })
       .Case("sqr", [](float x) { return x * x; })
       .Case("sqrt", [](float x) { return std::sqrt(x); })
       .Case("sigmoid", [](float x) { return 1 / (1 + std::exp(-x)); })

@@ -3,13 +3,17 @@
 
 #include <stdint.h>
 
+/// Whether a comes before b in descending order: NaN after every number.
+VT_INLINE bool greater(float a, float b) { return a > b || (b != b && a == a); }
+
 /// Place of the largest x[i], i in [begin, end), that comes after place `last` in descending order
-/// (equal numbers: the lower place first); `none` where there is none. last = none: from the top.
+/// (equal numbers, and NaNs: the lower place first); `none` where there is none. last = none: from
+/// the top.
 VT_INLINE int32_t next(const float *x, int32_t begin, int32_t end, int32_t last, int32_t none) {
   int32_t best = none;
   for (int32_t i = begin; i < end; ++i) {
-    bool after = last == none || x[i] < x[last] || (x[i] == x[last] && i > last);
-    if (after && (best == none || x[i] > x[best]))
+    bool after = last == none || greater(x[last], x[i]) || (!greater(x[i], x[last]) && i > last);
+    if (after && (best == none || greater(x[i], x[best])))
       best = i;
   }
   return best;
@@ -23,22 +27,19 @@ VT_INLINE uint64_t bestGroups(const float *x, int32_t n, int32_t groups, int32_t
   for (int32_t g = 0; g < groups; ++g) {
     int32_t first = next(x, g * size, g * size + size, -1, -1);
     int32_t second = next(x, g * size, g * size + size, first, -1);
-    score[g] = x[first < 0 ? g * size : first] + (second < 0 ? 0.0f : x[second]);
+    score[g] = x[first] + (second < 0 ? 0.0f : x[second]);
   }
   uint64_t kept = 0;
   for (int32_t i = 0, last = -1; i < used; ++i) {
-    int32_t best = next(score, 0, groups, last, -1);
-    if (best < 0)
-      break;
-    kept |= uint64_t(1) << best;
-    last = best;
+    last = next(score, 0, groups, last, -1);
+    kept |= uint64_t(1) << last;
   }
   return kept;
 }
 
 /// places[0..k) of the k largest of x[0..n), n >= k, the largest first; of equal numbers the lower
-/// place first. With groups > 1 only numbers of the `used` best groups (n / groups numbers each).
-/// A place that NaNs leave open is 0.
+/// place first, and NaN after every number. With groups > 1 only numbers of the `used` best groups
+/// (n / groups numbers each), which hold k numbers at least.
 VT_EXPORT void VT_NAME(vt_top_k)(const float *x, uint32_t n, uint32_t k, uint32_t groups,
                                  uint32_t used, int32_t *places) {
   int32_t size = (int32_t)(n / groups), last = -1;
@@ -49,10 +50,9 @@ VT_EXPORT void VT_NAME(vt_top_k)(const float *x, uint32_t n, uint32_t k, uint32_
       if (!(kept >> g & 1))
         continue;
       int32_t here = next(x, (int32_t)g * size, (int32_t)g * size + size, last, -1);
-      if (here >= 0 && (best < 0 || x[here] > x[best]))
+      if (here >= 0 && (best < 0 || greater(x[here], x[best])))
         best = here;
     }
-    places[j] = best < 0 ? 0 : best;
-    last = best < 0 ? last : best;
+    places[j] = last = best;
   }
 }

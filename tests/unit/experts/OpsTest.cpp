@@ -3,6 +3,8 @@
 #include "mlir/Parser/Parser.h"
 #include "tests/unit/Catch.h"
 
+#include <cmath>
+
 using namespace vetro;
 using ref::Tensor;
 
@@ -75,6 +77,14 @@ TEST_CASE("top_k: descending, ties to the lower place") {
       must(run("%x: tensor<?x4xf32>",
                "vetro.top_k %x {k = 3 : i64} : (tensor<?x4xf32>) -> tensor<?x3xi32>", type, {x}));
   CHECK(y.ids == std::vector<int32_t>{1, 2, 3, 0, 1, 2});
+}
+
+TEST_CASE("top_k: NaN comes after every number") {
+  Tensor x = tensor({2, 4}, {NAN, 2, NAN, 5, -INFINITY, NAN, 1, INFINITY});
+  Tensor y = must(run("%x: tensor<?x4xf32>",
+                      "vetro.top_k %x {k = 4 : i64} : (tensor<?x4xf32>) -> tensor<?x4xi32>",
+                      "tensor<?x4xi32>", {x}));
+  CHECK(y.ids == std::vector<int32_t>{3, 1, 0, 2, 3, 2, 0, 1});
 }
 
 TEST_CASE("top_k: groups") {

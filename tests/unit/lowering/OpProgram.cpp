@@ -212,7 +212,8 @@ double nmse(const ref::Tensor &ours, const ref::Tensor &reference) {
   double error = 0, square = 0;
   for (size_t i = 0; i < ours.data.size(); ++i) {
     float a = ours.data[i], b = reference.data[i];
-    if (std::isfinite(a) != std::isfinite(b) || (!std::isfinite(b) && !(a == b)))
+    if (std::isfinite(a) != std::isfinite(b) ||
+        (!std::isfinite(b) && a != b && !(std::isnan(a) && std::isnan(b))))
       return INFINITY;
     if (std::isfinite(b))
       error += (double(a) - b) * (double(a) - b), square += double(b) * b;

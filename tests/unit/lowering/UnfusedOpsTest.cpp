@@ -98,6 +98,28 @@ Case added(const char *name) {
                      "tensor<4x?x?xf32>\nreturn %y : tensor<4x?x?xf32>";
   return {name, scoreInputs, body, scoresType};
 }
+/// The numbers of x in the order of sqrt(x), which is NaN where x is negative.
+Case ranked(const char *name, const std::string &attributes) {
+  std::string x = "tensor<?x24xf32>", idx = "tensor<?x7xi32>", y = "tensor<?x7xf32>";
+  return {name,
+          {"%x: " + x},
+          "%r = vetro.unary %x {kind = \"sqrt\"} : (" + x + ") -> " + x + "\n" +
+              "%i = vetro.top_k %r {k = 7 : i64" + attributes + "} : (" + x + ") -> " + idx + "\n" +
+              "%y = vetro.take_along %x, %i : (" + x + ", " + idx + ") -> " + y +
+              "\nreturn %y : " + y,
+          y};
+}
+
+/// An op on sqrt(x), which is NaN where x is negative.
+Case ofRoots(const char *name, const std::string &op, const std::string &y) {
+  std::string x = "tensor<?x4x6xf32>";
+  return {name,
+          {"%x: " + x},
+          "%r = vetro.unary %x {kind = \"sqrt\"} : (" + x + ") -> " + x + "\n%y = vetro." + op +
+              " : (" + x + ") -> " + y + "\nreturn %y : " + y,
+          y};
+}
+
 /// A mask of static shape: -inf where the seeded number is above 0.
 Case maskedProduct() {
   std::string a = "tensor<4x3x37xf32>", b = "tensor<2x5x37xf32>", m = "tensor<3x37xf32>",
@@ -133,6 +155,14 @@ std::vector<Case> allCases() {
       ofScores("tanh", "unary", "{kind = \"tanh\"}"),
       ofScores("softmax over cells", "softmax", ""),
       simple("softmax over 37", "softmax", "", "tensor<?x37xf32>", "tensor<?x37xf32>"),
+      ranked("top_k among NaN", ""),
+      ranked("top_k among NaN, by groups", ", groups = 8 : i64, groups_used = 6 : i64"),
+      ofRoots("relu of NaN", "unary %r {kind = \"relu\"}", "tensor<?x4x6xf32>"),
+      ofRoots("clamp NaN", "clamp %r {lo = 0.1 : f32, hi = 1.0 : f32}", "tensor<?x4x6xf32>"),
+      ofRoots("largest, NaN among them", "reduce %r {kind = \"max\", axis = 1 : i64}",
+              "tensor<?x6xf32>"),
+      ofRoots("sum, NaN among them", "reduce %r {kind = \"sum\", axis = 2 : i64}",
+              "tensor<?x4xf32>"),
       masks("mask", 0),
       masks("mask with a window of 3", 3),
       added("add a mask"),
