@@ -239,7 +239,7 @@ static llvm::Expected<Tensor> movedBound(Operation *op, ArrayRef<Operand> in,
   SmallVector<Tensor> zeros(in.size());
   SmallVector<Operand> moved(in);
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i].tensor || in[i].tensor->data.empty())
+    if (!in[i].tensor || !in[i].tensor->ids.empty())
       continue; // a symbol or ids
     zeros[i] = bounds[i]->data.empty() ? Tensor(in[i].tensor->shape) : *bounds[i];
     moved[i].tensor = &zeros[i];

@@ -178,7 +178,10 @@ void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
       auto *ids = static_cast<const int32_t *>(runner.address(step, i));
       // Output rows count from the micro-batch's first token.
       to.ids.insert(to.ids.end(), ids, ids + n);
-      to.shape = {int64_t(to.ids.size())};
+      to.shape = ref::Shape(type.getShape());
+      to.shape[0] = int64_t(to.ids.size()) / ir::staticProduct(type);
+      if (type.getRank() > 1) // a table: as in the interpreter, a dump shows its numbers
+        to.data.assign(to.ids.begin(), to.ids.end());
       continue;
     }
     uint64_t width = type.getShape().back();

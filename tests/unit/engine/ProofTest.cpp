@@ -37,7 +37,7 @@ struct Slots : ref::StateStore {
 constexpr int nTokens = 3;
 
 /// An op as text, "%y = vetro.glu %x, ... : (...) -> ..."; its operands of f32 are seeded numbers
-/// (the first axis, where dynamic, of `nTokens` rows), lists of ids are 0, 1, ....
+/// (the first axis, where dynamic, of `nTokens` rows), ids are 0, 1, 2, 0, ....
 class OneOp {
 public:
   OneOp(const std::string &arguments, const std::string &op) {
@@ -70,12 +70,16 @@ private:
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(v.getType());
     if (!type)
       return {};
-    if (type.getElementType().isInteger(32))
-      return Tensor::ofIds({0, 1, 2});
     ref::Shape shape(type.getShape());
     for (int64_t &d : shape)
       d = mlir::ShapedType::isDynamic(d) ? nTokens : d;
     Tensor t(shape);
+    if (type.getElementType().isInteger(32)) {
+      for (int64_t i = 0; i < t.size(); ++i)
+        t.ids.push_back(int32_t(i % 3));
+      t.data.assign(t.ids.begin(), t.ids.end()); // as top_k's are, for a dump
+      return t;
+    }
     for (int64_t i = 0; i < t.size(); ++i)
       t.data[i] = number(i, seed);
     return t;
@@ -125,6 +129,49 @@ OneOp normRope(const std::string &base) {
                    "tensor<?xi32>, tensor<?x4x2xf32>) -> tensor<?x2x8xf32>");
 }
 
+/// An op of one operand [T, 6, 32].
+OneOp ofX(const std::string &op, const std::string &result = "tensor<?x6x32xf32>") {
+  return OneOp("%x: tensor<?x6x32xf32>",
+               "%y = vetro." + op + " : (tensor<?x6x32xf32>) -> " + result);
+}
+OneOp reduce(const std::string &kind) {
+  return ofX("reduce %x {kind = \"" + kind + "\", axis = 1 : i64}", "tensor<?x32xf32>");
+}
+OneOp clamp() { return ofX("clamp %x {lo = -0.5 : f32, hi = 0.5 : f32}"); }
+OneOp layerNorm(const std::string &eps = "1.0e-5") {
+  return ofX("layer_norm %x {eps = " + eps + " : f32}");
+}
+OneOp quotient() {
+  return OneOp("%a: tensor<?x32xf32>, %b: tensor<?x1xf32>",
+               "%y = vetro.div %a, %b : (tensor<?x32xf32>, tensor<?x1xf32>) -> tensor<?x32xf32>");
+}
+OneOp experts() {
+  return OneOp("%x: tensor<?x1x64xf32>, %w: tensor<3x16x64xf32>, %i: tensor<?x2xi32>",
+               "%y = vetro.moe_matmul %x, %w, %i : (tensor<?x1x64xf32>, tensor<3x16x64xf32>, "
+               "tensor<?x2xi32>) -> tensor<?x2x16xf32>");
+}
+OneOp takeAlong() {
+  return OneOp("%x: tensor<?x8xf32>, %i: tensor<?x2xi32>",
+               "%y = vetro.take_along %x, %i : (tensor<?x8xf32>, tensor<?x2xi32>) -> "
+               "tensor<?x2xf32>");
+}
+OneOp gather() {
+  return OneOp("%x: tensor<?x32xf32>, %i: tensor<?xi32>",
+               "%y = vetro.gather_rows %x, %i : (tensor<?x32xf32>, tensor<?xi32>) -> "
+               "tensor<?x32xf32>");
+}
+OneOp topK() {
+  return OneOp("%x: tensor<?x8xf32>",
+               "%y = vetro.top_k %x {k = 2 : i64} : (tensor<?x8xf32>) -> tensor<?x2xi32>");
+}
+
+/// Lets operand 0 differ by e everywhere.
+void loosen(OneOp &op, float e) {
+  Tensor &bound = op.operands[0].bound;
+  bound = Tensor(op.operands[0].value.shape);
+  std::fill(bound.data.begin(), bound.data.end(), e);
+}
+
 /// The sequences of attention's tokens and cells: all 0.
 void inOneSequence(OneOp &op) {
   op.operands[4].value = op.operands[7].value = Tensor::ofIds({0, 0, 0});
@@ -151,6 +198,57 @@ TEST_CASE("a result that is off by four bounds is caught") {
   OneOp silu = glu("silu"), gelu = glu("gelu");
   for (OneOp *op : {&norm, &product, &rope, &attend, &capped, &silu, &gelu})
     checkBounds(*op);
+}
+
+TEST_CASE("bounds of a mixture's ops and of layer_norm catch what is off by four of them") {
+  OneOp product = experts(), norm = layerNorm(), sum = reduce("sum"), mean = reduce("mean");
+  OneOp ratio = quotient();
+  for (OneOp *op : {&product, &norm, &sum, &mean, &ratio})
+    checkBounds(*op);
+}
+
+// Nothing may differ where the operands do not: else as much as theirs does, and no more.
+TEST_CASE("ops that move or choose numbers carry their operand's bound") {
+  OneOp max = reduce("max"), limited = clamp(), taken = takeAlong(), rows = gather();
+  for (OneOp *op : {&max, &limited, &taken, &rows}) {
+    Tensor moved = op->run().value;
+    CHECK(op->worst(moved) == 0);
+    moved.data[1] += 0.005f;
+    CHECK(op->worst(moved) > 1);
+    loosen(*op, 0.01f);
+    CHECK(op->worst(moved) <= 1);
+    moved.data[1] += 0.01f;
+    CHECK(op->worst(moved) > 1);
+  }
+}
+
+TEST_CASE("another expert chosen is never proved") {
+  OneOp top = topK();
+  Tensor chosen = top.run().value;
+  CHECK(top.worst(chosen) == 0);
+  std::swap(chosen.ids[0], chosen.ids[1]);
+  CHECK(top.worst(chosen) > 1);
+}
+
+TEST_CASE("another eps of layer_norm, expert or divisor exceeds the bound") {
+  CHECK(layerNorm().worst(layerNorm("1.0e-4").run().value) > 1);
+  OneOp other = experts(), divisor = quotient();
+  std::swap(other.operands[2].value.ids[0], other.operands[2].value.ids[1]);
+  CHECK(experts().worst(other.run().value) > 1);
+  divisor.operands[1].value.data[0] *= 1.00001f;
+  CHECK(quotient().worst(divisor.run().value) > 1);
+}
+
+TEST_CASE("differences of operands reach quotients, means and layer_norm") {
+  for (auto make : {quotient, +[] { return reduce("mean"); }, +[] { return layerNorm(); }}) {
+    OneOp ours = make(), moved = make();
+    for (float &v : moved.operands[0].value.data)
+      v += v > 0 ? 0.001f : -0.001f;
+    Tensor ran = moved.run().value;
+    CHECK(ours.worst(ran) > 1);
+    loosen(ours, 0.001f);
+    CHECK(ours.worst(ran) <= 1);
+  }
 }
 
 TEST_CASE("bounds are small against the numbers") {

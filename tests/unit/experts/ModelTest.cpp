@@ -1,5 +1,6 @@
 // A mixture of experts on the fast path: against the interpreter, and bit-equal to itself however
 // the tokens are cut into micro-batches and the work into threads.
+#include "runtime/engine/Hooks.h"
 #include "runtime/engine/Reference.h"
 #include "runtime/engine/Session.h"
 #include "runtime/kernels/cpu/Bitcode.h"
@@ -7,6 +8,7 @@
 #include "tests/unit/gguf/TinyGguf.h"
 
 #include <cmath>
+#include <set>
 
 using namespace vetro;
 using namespace vetro::test;
@@ -108,4 +110,27 @@ TEST_CASE("a llama with biases runs on the fast path") {
 TEST_CASE("a norm weight in F16 runs on the fast path") {
   File file(TinyLlama(1).tensor("blk.0.ffn_norm.weight", {64}, Format::F16).vocabulary());
   CHECK(nmse(file.fast(), file.reference()) < 1e-10);
+}
+
+TEST_CASE("every step of a mixture of experts keeps to its bound") {
+  for (Format format : {Format::F32, Format::Q8_0}) {
+    File file(TinyLlama(1).experts(4, 2, 32, format).vocabulary());
+    auto model = must(Model::load(file.options));
+    auto recorder = must(HookRecorder::ofAllSteps(*model));
+    SessionOptions options;
+    options.nUbatch = options.nOutputs = 4;
+    auto session = must(Session::create(model, options));
+    session->observe(recorder.get());
+    run(*session);
+    std::set<std::string> proved;
+    for (const Proof &p : must(recorder->prove(*session))) {
+      INFO(p.name << " " << p.op << " " << p.worst);
+      CHECK(p.worst <= 1);
+      proved.insert(p.op);
+    }
+    for (const char *op : {"top_k", "take_along", "reduce", "clamp", "div", "moe_matmul"}) {
+      INFO(op);
+      CHECK(proved.count(op) == 1);
+    }
+  }
 }
