@@ -141,14 +141,8 @@ inline void dequantizeRow(Format f, const uint8_t *blocks, uint64_t n, float *ou
 /// Sets the codes of a block to 0 where the format adds a minimum to scale * code, so that the
 /// block stands for its minima; sets the whole block to 0 in other formats, whose codes are signed.
 inline void keepMinima(Format f, uint8_t *block) {
-  uint32_t begin = 0, end = formatInfo(f).blockBytes;
-  if (f == Format::Q4_1 || f == Format::Q5_1)
-    begin = 4; // behind d and m
-  else if (f == Format::Q4_K || f == Format::Q5_K)
-    begin = 16; // behind d, dmin and their scales
-  else if (f == Format::Q2_K)
-    begin = 16, end = 80;
-  for (uint32_t i = begin; i < end; ++i)
+  const FormatInfo &info = formatInfo(f);
+  for (uint32_t i = info.codesBegin; i < info.codesEnd; ++i)
     block[i] = 0;
 }
 

@@ -5,7 +5,7 @@
 namespace vetro {
 
 enum class Format : unsigned char {
-#define VT_FORMAT(E, N, ID, LEN, BYTES) E,
+#define VT_FORMAT(E, N, ID, LEN, BYTES, CODES, CODES_END) E,
 #include "runtime/abi/Format.def"
 #undef VT_FORMAT
 };
@@ -17,10 +17,13 @@ struct FormatInfo {
   unsigned ggufId;     ///< tensor type id in a GGUF file
   unsigned blockLen;   ///< elements per block; a row holds whole blocks
   unsigned blockBytes; ///< bytes per block
+  unsigned codesBegin; ///< bytes [codesBegin, codesEnd) count from the block's minima; without
+  unsigned codesEnd;   ///< minima: all bytes
 };
 
 inline constexpr FormatInfo formatTable[] = {
-#define VT_FORMAT(E, N, ID, LEN, BYTES) {Format::E, N, ID, LEN, BYTES},
+#define VT_FORMAT(E, N, ID, LEN, BYTES, CODES, CODES_END)                                          \
+  {Format::E, N, ID, LEN, BYTES, CODES, CODES_END},
 #include "runtime/abi/Format.def"
 #undef VT_FORMAT
 };
