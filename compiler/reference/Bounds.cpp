@@ -5,8 +5,6 @@
 #include "compiler/reference/MoeOps.h"
 #include "compiler/reference/Rope.h"
 
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -250,72 +248,105 @@ static llvm::Expected<Tensor> movedBound(Operation *op, ArrayRef<Operand> in,
   return std::move(y->front());
 }
 
+namespace {
+
+/// An op with what its bound depends on.
+struct Step {
+  Operation *op;
+  ArrayRef<Operand> in;
+  ArrayRef<const Tensor *> bounds;
+  const Tensor &y;
+  CountRoundings kernel;
+  const Context &c;
+
+  Tensor x(unsigned i = 0) const { return materialize(in[i], op->getOperand(i), c); }
+  /// Operand i; empty where the op has none.
+  Tensor optional(unsigned i) const { return op->getNumOperands() > i ? x(i) : Tensor(); }
+  Differences e(unsigned i = 0) const { return {*bounds[i]}; }
+  /// The kernel's roundings with sums of so many terms.
+  double r(int64_t length = 1) const { return kernel(op, length); }
+};
+
+using Bound = llvm::Expected<Tensor>;
+
+Bound ofBinary(const Step &s) {
+  return binaryBound(s.op, s.x(), s.e(), s.x(1), *s.bounds[1], s.y, s.r() + 1);
+}
+Bound ofScale(const Step &s) {
+  double r = s.r() + 1, factor = std::fabs(cast<ir::ScaleOp>(s.op).getS().convertToFloat());
+  return eachOf(s.y, [&](int64_t i) { return r * u * std::fabs(s.y.data[i]) + factor * s.e()(i); });
+}
+Bound ofUnary(const Step &s) {
+  double r = s.r();
+  return unaryBound(cast<ir::UnaryOp>(s.op).getKind(), s.x(), s.e(), s.y, r == 0 ? 0 : r + 6);
+}
+Bound ofRMSNorm(const Step &s) {
+  int64_t n = s.y.dim(-1);
+  float eps = cast<ir::RMSNormOp>(s.op).getEps().convertToFloat();
+  return normBound(s.x(), s.e(), s.y, eps, false, s.r(n) + n / 32 + 13);
+}
+Bound ofLayerNorm(const Step &s) {
+  float eps = cast<ir::LayerNormOp>(s.op).getEps().convertToFloat();
+  return normBound(s.x(), s.e(), s.y, eps, true, s.r(s.y.dim(-1)) + 2);
+}
+Bound ofSoftmax(const Step &s) {
+  Tensor seen = hide(s.x(), s.optional(1), -INFINITY);
+  return softmaxBound(seen, s.e(), s.y, s.r(s.y.dim(-1)) + 4);
+}
+/// matmul; moe_matmul, whose third operand says which experts.
+Bound ofProduct(const Step &s) {
+  const Tensor &x = *s.in[0].tensor;
+  bool experts = isa<ir::MoeMatmulOp>(s.op);
+  ArrayRef<int32_t> chosen;
+  if (experts)
+    chosen = s.in[2].tensor->ids;
+  return productBound(s.op->getOperand(0), s.in[0], *s.bounds[0], s.in[1], s.y, s.r(x.dim(-1)),
+                      experts ? s.y.dim(1) / x.dim(1) : 1, chosen, s.c);
+}
+Bound ofBmm(const Step &s) {
+  return bmmBound(s.x(), *s.bounds[0], s.x(1), *s.bounds[1], s.optional(2), s.y,
+                  s.r(s.in[0].tensor->dim(2)), s.c);
+}
+Bound ofRope(const Step &s) { // the table's 4, and 1e-13 of the sine in F64
+  return ropeBound(cast<ir::RopeOp>(s.op), s.x(), s.e(), s.y, s.r() + 5);
+}
+Bound ofRopeTable(const Step &s) {
+  double r = s.r() + 2, m = ropeMagnitude(ropeParams(cast<ir::RopeTableOp>(s.op)));
+  return eachOf(s.y, [&](int64_t i) { return r * u * std::fabs(s.y.data[i]) + 2e-13 * m; });
+}
+Bound ofReduce(const Step &s) {
+  auto op = cast<ir::ReduceOp>(s.op);
+  int64_t length = ir::shapeOf(op.getX()).getDimSize(op.getAxis());
+  return reduceBound(op, s.x(), *s.bounds[0], s.y, s.r(length) + length + 1, s.c);
+}
+Bound ofQuantize(const Step &s) {
+  return quantizeBound(ir::recordsOf(s.op->getResult(0)), s.x(), s.e(), s.y, s.r() + 4);
+}
+Bound ofMoved(const Step &s) { return movedBound(s.op, s.in, s.bounds, s.c); }
+Bound ofClamp(const Step &s) { return *s.bounds[0]; }
+Bound exact(const Step &) { return Tensor(); }
+
+constexpr std::pair<llvm::StringLiteral, Bound (*)(const Step &)> boundTable[] = {
+    {"vetro.add", ofBinary},           {"vetro.mul", ofBinary},      {"vetro.div", ofBinary},
+    {"vetro.scale", ofScale},          {"vetro.unary", ofUnary},     {"vetro.rms_norm", ofRMSNorm},
+    {"vetro.layer_norm", ofLayerNorm}, {"vetro.softmax", ofSoftmax}, {"vetro.matmul", ofProduct},
+    {"vetro.moe_matmul", ofProduct},   {"vetro.bmm", ofBmm},         {"vetro.rope", ofRope},
+    {"vetro.rope_table", ofRopeTable}, {"vetro.reduce", ofReduce},   {"vetro.quantize", ofQuantize},
+    {"vetro.gather_rows", ofMoved},    {"vetro.reshape", ofMoved},   {"vetro.transpose", ofMoved},
+    {"vetro.slice", ofMoved},          {"vetro.concat", ofMoved},    {"vetro.broadcast", ofMoved},
+    {"vetro.take_along", ofMoved},     {"vetro.clamp", ofClamp},     {"vetro.attn_mask", exact},
+    {"vetro.kv_load", exact},          {"vetro.top_k", exact},
+};
+
+} // namespace
+
 llvm::Expected<Tensor> boundOf(Operation *op, ArrayRef<Operand> in, ArrayRef<const Tensor *> bounds,
                                const Tensor &y, CountRoundings kernel, const Context &c) {
-  using Result = llvm::Expected<Tensor>;
-  auto x = [&](unsigned i = 0) { return materialize(in[i], op->getOperand(i), c); };
-  auto optional = [&](unsigned i) { return op->getNumOperands() > i ? x(i) : Tensor(); };
-  auto e = [&](unsigned i = 0) { return Differences{*bounds[i]}; };
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<ir::AddOp, ir::MulOp, ir::DivOp>([&](auto) -> Result {
-        return binaryBound(op, x(), e(), x(1), *bounds[1], y, kernel(op, 1) + 1);
-      })
-      .Case([&](ir::ScaleOp o) -> Result {
-        double r = kernel(op, 1) + 1, s = std::fabs(o.getS().convertToFloat());
-        return eachOf(y, [&](int64_t i) { return r * u * std::fabs(y.data[i]) + s * e()(i); });
-      })
-      .Case([&](ir::UnaryOp o) -> Result {
-        double r = kernel(op, 1);
-        return unaryBound(o.getKind(), x(), e(), y, r == 0 ? 0 : r + 6);
-      })
-      .Case([&](ir::RMSNormOp o) -> Result {
-        int64_t n = y.dim(-1);
-        return normBound(x(), e(), y, o.getEps().convertToFloat(), false,
-                         kernel(op, n) + n / 32 + 13);
-      })
-      .Case([&](ir::LayerNormOp o) -> Result {
-        return normBound(x(), e(), y, o.getEps().convertToFloat(), true, kernel(op, y.dim(-1)) + 2);
-      })
-      .Case([&](ir::SoftmaxOp) -> Result {
-        Tensor seen = hide(x(), optional(1), -INFINITY);
-        return softmaxBound(seen, e(), y, kernel(op, y.dim(-1)) + 4);
-      })
-      .Case([&](ir::MatmulOp o) -> Result {
-        return productBound(o.getX(), in[0], *bounds[0], in[1], y,
-                            kernel(op, in[0].tensor->dim(-1)), 1, {}, c);
-      })
-      .Case([&](ir::MoeMatmulOp o) -> Result {
-        int64_t share = y.dim(1) / in[0].tensor->dim(1);
-        return productBound(o.getX(), in[0], *bounds[0], in[1], y,
-                            kernel(op, in[0].tensor->dim(-1)), share, in[2].tensor->ids, c);
-      })
-      .Case([&](ir::BmmOp) -> Result {
-        return bmmBound(x(), *bounds[0], x(1), *bounds[1], optional(2), y,
-                        kernel(op, in[0].tensor->dim(2)), c);
-      })
-      .Case([&](ir::RopeOp o) -> Result {
-        return ropeBound(o, x(), e(), y, kernel(op, 1) + 5); // 4, and 1e-13 of the sine in F64
-      })
-      .Case([&](ir::RopeTableOp o) -> Result {
-        double r = kernel(op, 1) + 2, m = ropeMagnitude(ropeParams(o));
-        return eachOf(y, [&](int64_t i) { return r * u * std::fabs(y.data[i]) + 2e-13 * m; });
-      })
-      .Case([&](ir::ReduceOp o) -> Result {
-        int64_t length = ir::shapeOf(o.getX()).getDimSize(o.getAxis());
-        return reduceBound(o, x(), *bounds[0], y, kernel(op, length) + length + 1, c);
-      })
-      .Case([&](ir::QuantizeOp o) -> Result {
-        return quantizeBound(ir::recordsOf(o.getResult()), x(), e(), y, kernel(op, 1) + 4);
-      })
-      .Case<ir::GatherRowsOp, ir::ReshapeOp, ir::TransposeOp, ir::SliceOp, ir::ConcatOp,
-            ir::BroadcastOp, ir::TakeAlongOp>(
-          [&](auto) -> Result { return movedBound(op, in, bounds, c); })
-      .Case([&](ir::ClampOp) -> Result { return *bounds[0]; })
-      .Case<ir::AttnMaskOp, ir::KvLoadOp, ir::TopKOp>([&](auto) -> Result { return Tensor(); })
-      .Default([&](Operation *o) -> Result {
-        return llvm::createStringError("%s has no bound",
-                                       o->getName().getStringRef().str().c_str());
-      });
+  StringRef name = op->getName().getStringRef();
+  for (const auto &[known, bound] : boundTable)
+    if (known == name)
+      return bound({op, in, bounds, y, kernel, c});
+  return llvm::createStringError("%s has no bound", name.str().c_str());
 }
 
 } // namespace vetro::ref
