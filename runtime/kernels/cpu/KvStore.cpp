@@ -74,35 +74,21 @@ using namespace vetro;
 // Store: x [nHeadKV][headDim] of that token. Load: out [nHeadKV][headDim] of a position of the
 // sequence whose page numbers are `pages`.
 
-VT_EXPORT void VT_NAME(vt_kv_store_k_f16)(void *state, const VtBatch *b, uint32_t token,
-                                          uint32_t nHeadKV, uint32_t headDim, const float *x) {
-  storeK<KvF16>(state, b, token, nHeadKV, headDim, x);
-}
-VT_EXPORT void VT_NAME(vt_kv_store_k_f32)(void *state, const VtBatch *b, uint32_t token,
-                                          uint32_t nHeadKV, uint32_t headDim, const float *x) {
-  storeK<KvF32>(state, b, token, nHeadKV, headDim, x);
-}
-VT_EXPORT void VT_NAME(vt_kv_store_v_f16)(void *state, const VtBatch *b, uint32_t token,
-                                          uint32_t nHeadKV, uint32_t headDim, const float *x) {
-  storeV<KvF16>(state, b, token, nHeadKV, headDim, x);
-}
-VT_EXPORT void VT_NAME(vt_kv_store_v_f32)(void *state, const VtBatch *b, uint32_t token,
-                                          uint32_t nHeadKV, uint32_t headDim, const float *x) {
-  storeV<KvF32>(state, b, token, nHeadKV, headDim, x);
-}
-VT_EXPORT void VT_NAME(vt_kv_load_k_f16)(const void *state, const int32_t *pages, uint32_t position,
-                                         uint32_t nHeadKV, uint32_t headDim, float *out) {
-  loadK<KvF16>(state, pages, position, nHeadKV, headDim, out);
-}
-VT_EXPORT void VT_NAME(vt_kv_load_k_f32)(const void *state, const int32_t *pages, uint32_t position,
-                                         uint32_t nHeadKV, uint32_t headDim, float *out) {
-  loadK<KvF32>(state, pages, position, nHeadKV, headDim, out);
-}
-VT_EXPORT void VT_NAME(vt_kv_load_v_f16)(const void *state, const int32_t *pages, uint32_t position,
-                                         uint32_t nHeadKV, uint32_t headDim, float *out) {
-  loadV<KvF16>(state, pages, position, nHeadKV, headDim, out);
-}
-VT_EXPORT void VT_NAME(vt_kv_load_v_f32)(const void *state, const int32_t *pages, uint32_t position,
-                                         uint32_t nHeadKV, uint32_t headDim, float *out) {
-  loadV<KvF32>(state, pages, position, nHeadKV, headDim, out);
-}
+#define VT_DEFINE_STORE(NAME, FUNCTION)                                                            \
+  VT_EXPORT void VT_NAME(NAME)(void *state, const VtBatch *b, uint32_t token, uint32_t nHeadKV,    \
+                               uint32_t headDim, const float *x) {                                 \
+    FUNCTION(state, b, token, nHeadKV, headDim, x);                                                \
+  }
+#define VT_DEFINE_LOAD(NAME, FUNCTION)                                                             \
+  VT_EXPORT void VT_NAME(NAME)(const void *state, const int32_t *pages, uint32_t position,         \
+                               uint32_t nHeadKV, uint32_t headDim, float *out) {                   \
+    FUNCTION(state, pages, position, nHeadKV, headDim, out);                                       \
+  }
+VT_DEFINE_STORE(vt_kv_store_k_f16, storeK<KvF16>)
+VT_DEFINE_STORE(vt_kv_store_k_f32, storeK<KvF32>)
+VT_DEFINE_STORE(vt_kv_store_v_f16, storeV<KvF16>)
+VT_DEFINE_STORE(vt_kv_store_v_f32, storeV<KvF32>)
+VT_DEFINE_LOAD(vt_kv_load_k_f16, loadK<KvF16>)
+VT_DEFINE_LOAD(vt_kv_load_k_f32, loadK<KvF32>)
+VT_DEFINE_LOAD(vt_kv_load_v_f16, loadV<KvF16>)
+VT_DEFINE_LOAD(vt_kv_load_v_f32, loadV<KvF32>)

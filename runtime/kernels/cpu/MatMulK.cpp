@@ -65,26 +65,25 @@ struct Q3_K : BlockOf256 { // 2-bit quants, and a mask whose clear bits subtract
   }
 };
 
-struct Q4_K : BlockOf256 {
-  static constexpr Format format = Format::Q4_K;
+/// Q4_K and Q5_K: eight scales and minima.
+struct BlockWithMinima : BlockOf256 {
   static constexpr Arithmetic arithmetic{.scaleLen = 32, .hasMin = true};
 
   VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *min) {
     scalesAndMins(p, scale, min);
   }
+};
+
+struct Q4_K : BlockWithMinima {
+  static constexpr Format format = Format::Q4_K;
   VT_INLINE void weights(const uint8_t *p, int b, u8x64 *w) {
     for (int i = 0; i < 8; ++i)
       w[i] = bits(word(p, b / 2 * 8 + i), 4 * (b % 2), 15);
   }
 };
 
-struct Q5_K : BlockOf256 {
+struct Q5_K : BlockWithMinima {
   static constexpr Format format = Format::Q5_K;
-  static constexpr Arithmetic arithmetic{.scaleLen = 32, .hasMin = true};
-
-  VT_INLINE void scales(const uint8_t *p, f32x16 *scale, f32x16 *min) {
-    scalesAndMins(p, scale, min);
-  }
   VT_INLINE void weights(const uint8_t *p, int b, u8x64 *w) {
     for (int i = 0; i < 8; ++i)
       w[i] = bits(word(p, 8 + b / 2 * 8 + i), 4 * (b % 2), 15) | bits(word(p, i), b, 1) << 4;
