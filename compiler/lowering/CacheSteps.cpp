@@ -23,6 +23,13 @@ std::string storeKernel(Value state) {
   return ("vt_kv_store_" + stateKind(state) + "_" + elementName(type)).str();
 }
 
+/// Rows of v along its first axis, `each` units of every row.
+static ir::Extent unitsOf(Value v, uint64_t each = 1) {
+  ir::Extent e = ir::elementCount(v);
+  e.scale = each;
+  return e;
+}
+
 /// A unit is one token.
 static void emitStore(StepBuilder &s, Operation *op) {
   auto store = cast<ir::KvStoreOp>(op);
@@ -34,11 +41,7 @@ static void emitStore(StepBuilder &s, Operation *op) {
                                            s.at(xAt, s.mul(t, s.i64(heads * d)))});
   });
 }
-static ir::Extent storeUnits(Operation *op) {
-  ir::Extent e = ir::elementCount(op->getOperand(1));
-  e.scale = 1;
-  return e;
-}
+static ir::Extent storeUnits(Operation *op) { return unitsOf(op->getOperand(1)); }
 
 /// A unit is one cell. `cells` names slots; where a slot lies, its sequence and position say.
 static void emitLoad(StepBuilder &s, Operation *op) {
@@ -57,11 +60,7 @@ static void emitLoad(StepBuilder &s, Operation *op) {
                     s.at(y, s.mul(c, s.i64(state.getHeads() * state.getHeadDim())))});
   });
 }
-static ir::Extent loadUnits(Operation *op) {
-  ir::Extent e = ir::elementCount(op->getResult(0));
-  e.scale = 1;
-  return e;
-}
+static ir::Extent loadUnits(Operation *op) { return unitsOf(op->getResult(0)); }
 
 /// A unit is one KV head of one token.
 static void emitAttention(StepBuilder &s, Operation *op) {
@@ -80,9 +79,7 @@ static void emitAttention(StepBuilder &s, Operation *op) {
           s.toI32(s.end()), s.operand(op->getNumOperands())});
 }
 static ir::Extent attentionUnits(Operation *op) {
-  ir::Extent e = ir::elementCount(op->getOperand(0));
-  e.scale = cast<ir::StateType>(op->getOperand(1).getType()).getHeads();
-  return e;
+  return unitsOf(op->getOperand(0), cast<ir::StateType>(op->getOperand(1).getType()).getHeads());
 }
 
 EmitterTable cacheEmitters() {
