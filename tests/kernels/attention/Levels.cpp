@@ -17,15 +17,6 @@ std::vector<const NativeKernels *> runnableLevels() {
   return levels;
 }
 
-std::vector<float> normals(size_t n, unsigned seed, float scale) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, scale);
-  std::vector<float> values(n);
-  for (float &v : values)
-    v = normal(random);
-  return values;
-}
-
 double nmse(const std::vector<float> &got, const std::vector<double> &expected) {
   double difference = 0, power = 0;
   for (size_t i = 0; i < got.size(); ++i) {

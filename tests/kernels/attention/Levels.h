@@ -2,9 +2,8 @@
 #pragma once
 #include "runtime/kernels/cpu/Bitcode.h"
 #include "runtime/kernels/cpu/Native.h"
-#include <random>
+#include "tests/unit/Normals.h"
 #include <string>
-#include <vector>
 
 namespace vetro::test {
 
@@ -13,9 +12,6 @@ std::vector<const NativeKernels *> runnableLevels();
 
 /// Whether the level has fused multiply-add: all that have give the same bits.
 inline bool hasFma(const NativeKernels &kernels) { return std::string(kernels.level) != "scalar"; }
-
-/// n values of a normal distribution, from the seed alone.
-std::vector<float> normals(size_t n, unsigned seed, float scale = 1);
 
 /// Sum of squared differences over sum of squares.
 double nmse(const std::vector<float> &got, const std::vector<double> &expected);

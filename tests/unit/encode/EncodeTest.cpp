@@ -3,10 +3,10 @@
 #include "frontends/gguf/Gguf.h"
 #include "runtime/abi/Dequantize.h"
 #include "tests/unit/Catch.h"
+#include "tests/unit/Normals.h"
 #include "tests/unit/TestData.h"
 
 #include <cmath>
-#include <random>
 
 using namespace vetro;
 
@@ -23,15 +23,6 @@ std::vector<float> roundTrip(Format format, const std::vector<float> &values) {
   std::vector<uint8_t> blocks = encoded(format, values);
   dequantizeRow(format, blocks.data(), values.size(), result.data());
   return result;
-}
-
-std::vector<float> normal(size_t n, float scale, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> distribution(0, scale);
-  std::vector<float> values(n);
-  for (float &v : values)
-    v = distribution(generator);
-  return values;
 }
 
 double nmse(const std::vector<float> &x, const std::vector<float> &y) {
@@ -94,7 +85,7 @@ TEST_CASE("every weight format has an encoder and a bound") {
 
 TEST_CASE("normal values lose no more than the format must") {
   for (float scale : {1.0f, 0.03f}) {
-    std::vector<float> values = normal(256 * 64, scale, 3);
+    std::vector<float> values = test::normals(256 * 64, 3, scale);
     for (const Loss &loss : losses) {
       double found = nmse(values, roundTrip(loss.format, values));
       INFO(formatInfo(loss.format).name << " at scale " << scale << ": " << found);
@@ -104,7 +95,7 @@ TEST_CASE("normal values lose no more than the format must") {
 }
 
 TEST_CASE("values of one sign and with outliers lose little") {
-  std::vector<float> values = normal(256 * 16, 1, 5);
+  std::vector<float> values = test::normals(256 * 16, 5);
   for (size_t i = 0; i < values.size(); ++i) {
     if (i < values.size() / 2)
       values[i] = std::abs(values[i]) * (i % 512 < 256 ? 1 : -1);
@@ -132,13 +123,13 @@ TEST_CASE("zeros stay zeros, equal values stay near") {
 TEST_CASE("what a format can hold comes back unchanged") {
   for (const Loss &loss : losses) {
     INFO(formatInfo(loss.format).name);
-    std::vector<float> once = roundTrip(loss.format, normal(256 * 8, 1, 7));
+    std::vector<float> once = roundTrip(loss.format, test::normals(256 * 8, 7));
     CHECK(nmse(once, roundTrip(loss.format, once)) <= loss.atMost / 4);
   }
 }
 
 TEST_CASE("blocks do not depend on their neighbours") {
-  std::vector<float> values = normal(512, 1, 11);
+  std::vector<float> values = test::normals(512, 11);
   for (const Loss &loss : losses) {
     INFO(formatInfo(loss.format).name);
     std::vector<float> second(values.begin() + 256, values.end());
@@ -151,7 +142,7 @@ TEST_CASE("values too small for a scale become zero") {
   for (const Loss &loss : losses)
     for (float scale : {1e-38f, 1e-44f}) {
       INFO(formatInfo(loss.format).name << " at scale " << scale);
-      std::vector<float> values = normal(256, 1, 13);
+      std::vector<float> values = test::normals(256, 13);
       for (float &v : values)
         v = std::clamp(v, -1.0f, 1.0f) * scale;
       for (float v : roundTrip(loss.format, values))

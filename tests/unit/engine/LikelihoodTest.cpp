@@ -27,6 +27,19 @@ Values surprises(Evaluator &e, llvm::ArrayRef<int32_t> ids, size_t first) {
 
 double mean(const Values &x) { return std::accumulate(x.begin(), x.end(), 0.0) / x.size(); }
 
+/// Calls f for each real model with its path, the ids of its long text and PyTorch's values.
+void forEachText(llvm::function_ref<void(const std::string &path, const std::vector<int32_t> &ids,
+                                         const Values &theirs)>
+                     f) {
+  for (const RealModel &m : realModels) {
+    std::string path = realModel(m);
+    if (path.empty())
+      continue;
+    nlohmann::json g = golden(m, "nll");
+    f(path, g["ids"], g["nll"]);
+  }
+}
+
 /// Root of the mean squared difference of a and the values of b from `first` on.
 double distance(const Values &a, const Values &b, size_t first) {
   double sum = 0;
@@ -61,36 +74,26 @@ TEST_CASE("the likelihoods of Gemma's text show a window of 512, not 511 or 513"
 }
 
 TEST_CASE("mean likelihood of a long text is PyTorch's within 0.2 %") {
-  for (const RealModel &m : realModels) {
-    std::string path = realModel(m);
-    if (path.empty())
-      continue;
-    nlohmann::json g = golden(m, "nll");
-    Values theirs = g["nll"];
+  forEachText([](const std::string &path, const std::vector<int32_t> &ids, const Values &theirs) {
     SessionOptions o;
     o.nOutputs = 64;
-    Values ours = surprises(*open(load(path, "f16", 2), o), std::vector<int32_t>(g["ids"]), 0);
+    Values ours = surprises(*open(load(path, "f16", 2), o), ids, 0);
     REQUIRE(ours.size() >= 750);
     REQUIRE(ours.size() == theirs.size());
-    INFO(m.golden << " ours " << mean(ours) << " PyTorch " << mean(theirs));
+    INFO(path << " ours " << mean(ours) << " PyTorch " << mean(theirs));
     CHECK(std::fabs(mean(ours) - mean(theirs)) <= 0.002 * mean(theirs));
-  }
+  });
 }
 
 TEST_CASE("each likelihood of a long text is PyTorch's by the interpreter", "[.full]") {
-  for (const RealModel &m : realModels) {
-    std::string path = realModel(m);
-    if (path.empty())
-      continue;
-    nlohmann::json g = golden(m, "nll");
-    Values theirs = g["nll"];
-    Values ours = surprises(*reference(path), std::vector<int32_t>(g["ids"]), 0);
+  forEachText([](const std::string &path, const std::vector<int32_t> &ids, const Values &theirs) {
+    Values ours = surprises(*reference(path), ids, 0);
     REQUIRE(ours.size() == theirs.size());
     double worst = 0;
     for (size_t i = 0; i < ours.size(); ++i)
       worst = std::max(worst, std::fabs(ours[i] - theirs[i]));
-    WARN(m.golden << " ours " << mean(ours) << " PyTorch " << mean(theirs) << " worst " << worst);
+    WARN(path << " ours " << mean(ours) << " PyTorch " << mean(theirs) << " worst " << worst);
     CHECK(worst < 5e-4); // both sum F32, in different orders
     CHECK(std::fabs(mean(ours) - mean(theirs)) <= 1e-5 * mean(theirs));
-  }
+  });
 }
