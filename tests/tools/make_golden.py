@@ -89,7 +89,7 @@ def sampled(values):
 
 def write_hooks(model, net, prompts, out, full_dir):
     prompt = prompts["hook_prompt"]
-    values = reference.capture(net, prompt["ids"], model.permuted_qk)
+    values = reference.capture(net, prompt["ids"])
     metadata = {**header(model), "text": prompt["text"],
                 "ids": ",".join(str(token) for token in prompt["ids"])}
     path = out / f"{model.key}.hooks.safetensors"

@@ -14,17 +14,16 @@ class GoldenModel:
     file: str
     sha256: str
     bos: int
-    permuted_qk: bool  # the file interleaves the rotary halves of Q and K, transformers does not
     window: int  # sliding window of the local layers, 0: none
 
 
 MODELS = (
     GoldenModel("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf",
                 "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-                bos=1, permuted_qk=True, window=0),
+                bos=1, window=0),
     GoldenModel("gemma3", "gemma-3-270m.Q4_K_M.gguf",
                 "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
-                bos=2, permuted_qk=False, window=512),
+                bos=2, window=512),
 )
 
 

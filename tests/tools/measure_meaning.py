@@ -72,7 +72,7 @@ def measure_values(options, model, net):
     """[(SNR in dB, name of the value, name of the prompt)], and the names that have no value."""
     rows, missing = [], set()
     for prompt, ids in prompts_of(model):
-        theirs = reference.capture(net, ids, model.permuted_qk)
+        theirs = reference.capture(net, ids)
         ours = dump(options, model, ids, "*", "--reference", "--kv", "f32")
         missing |= theirs.keys() - ours.keys()
         rows += [(snr_db(value.numpy(), ours[name]), name, prompt)

@@ -188,6 +188,34 @@ def values_of(model, ids, arch=None, wanted=lambda name: True):
     return record.values, record.found
 
 
+def _split_heads(value, head_dim):
+    return value.unflatten(-1, (-1, head_dim))
+
+
+def _halves_to_pairs(value, _head_dim):
+    halves = value.unflatten(-1, (2, value.shape[-1] // 2))
+    return halves.transpose(-1, -2).flatten(-2)
+
+
+TRANSFORMS = {"drop_batch": lambda value, _: value[0],
+              "split_heads": _split_heads,
+              "heads_second": lambda value, _: value.transpose(0, 1),
+              "halves_to_pairs": _halves_to_pairs}
+
+
+def values(model, ids, arch=None):
+    """{name: tensor in Vetro's layout} of one prompt, in the order of computation."""
+    raw, found = values_of(model, list(ids), arch)
+    config = model.config.get_text_config()
+    head_dim = getattr(config, "head_dim", None) or (config.hidden_size
+                                                     // config.num_attention_heads)
+    for name, row in found.items():
+        for transform in row["transforms"]:
+            raw[name] = TRANSFORMS[transform](raw[name], head_dim)
+        raw[name] = raw[name].contiguous()
+    return raw
+
+
 def capture(model, ids, path, arch=None, names=("*",), layers=None):
     """Writes the values of one prompt; returns the names that could not be found.
 

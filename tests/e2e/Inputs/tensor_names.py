@@ -50,6 +50,19 @@ def check(model, expected):
     expect(file_bytes > least, f"{file_bytes} bytes cannot hold {least} bytes of values")
 
 
+def check_alignment(arch, column, cells):
+    """`vetro names` has every name of the column (but what the plan alone has), where the page says."""
+    aligned = object_of("names", arch)["names"]
+    found = {row["name"].replace("blk.*.", "blk.N."): row for row in aligned}
+    equal(sorted(found), sorted(name for name in column if not name.startswith("rope_table")))
+    for name, row in found.items():
+        place = row.get("module", "").rsplit(".", 1)[-1]
+        if "`" in cells[name] and "module" in row:
+            expect(place in cells[name], f"{name}: {place} is not in {cells[name]!r}")
+            expect(row["port"][:2] in cells[name] or row["port"] == "output" and "out" in cells[name],
+                   f"{name}: {row['port']} is not in {cells[name]!r}")
+
+
 def product(numbers):
     result = 1
     for number in numbers:
@@ -62,6 +75,8 @@ def main():
     experts = {name: (shape, rest[1]) for name, shape, rest in rows() if len(rest) == 3}
     columns = [{name: (shape, rest[at]) for name, shape, rest in dense if rest[at] != "–"}
                for at in (1, 2)]
+    for arch, column in zip(("llama", "gemma3"), columns):
+        check_alignment(arch, column, {name: rest[4] for name, _, rest in dense})
     check(SMOLLM2, columns[0])
     check(GEMMA3, columns[1])
     run("make-tiny", "--arch", "llama", "--type", "Q8_0", "-o", TINY, "--override-kv",
