@@ -1,6 +1,7 @@
 // vetro diff: two files of values beside each other, and what is wrong first.
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
+#include "runtime/cli/RunOptions.h"
 #include "runtime/compare/Diff.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -195,6 +196,8 @@ static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
   ModelOptions &model = c.diff.model;
   if (!model.path.empty())
     catchFaults(model);
+  if (llvm::Error error = takeRunOptions(**ours, model))
+    return std::move(error);
   if (!c.ids.empty()) {
     auto tokenizer = openTokenizer(model);
     if (!tokenizer)
@@ -246,6 +249,7 @@ void addDiff(CLI::App &program, int &exitCode) {
   c->footer("With --model two isolated errors stand beside the accumulated one, as multiples of "
             "their floor:\n"
             "graph, our op on the reference's inputs; kernel, our value against our own inputs.\n"
+            "How ours ran (--override-kv, --kv, --disable, --activation, --level) its file tells.\n"
             "Exit code: 0 nothing passes its floor, 1 something does, 2 they cannot be compared.\n"
             "Examples:\n"
             "  vetro diff ours.safetensors torch.safetensors --model model.gguf\n"

@@ -2,6 +2,7 @@
 #include "runtime/cli/Output.h"
 #include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Prompt.h"
+#include "runtime/cli/RunOptions.h"
 #include "runtime/engine/Hooks.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -10,8 +11,9 @@
 namespace vetro::cli {
 
 namespace {
-/// The values of a run, and the ids that it read.
+/// The values of a run, the ids that it read, and how it ran.
 struct DumpedRun {
+  std::string how;
   std::vector<int32_t> ids;
   std::vector<HookValue> values;
 };
@@ -100,7 +102,7 @@ static llvm::Expected<DumpedRun> dumpRun(DumpOptions &o, const Globs &globs) {
   auto values = (*recorder)->values(**session);
   if (!values)
     return values.takeError();
-  return DumpedRun{std::move(*ids), std::move(*values)};
+  return DumpedRun{describeRun((*model)->options()), std::move(*ids), std::move(*values)};
 }
 
 static llvm::Expected<DumpedRun> dumpReference(DumpOptions &o, const Globs &globs) {
@@ -129,7 +131,7 @@ static llvm::Expected<DumpedRun> dumpReference(DumpOptions &o, const Globs &glob
   std::vector<llvm::StringRef> names(index.keys().begin(), index.keys().end());
   if (llvm::Error error = globs.checkAllUsed(names))
     return std::move(error);
-  return DumpedRun{std::move(*ids), std::move(values)};
+  return DumpedRun{describeRun(o.model), std::move(*ids), std::move(values)};
 }
 
 /// Keeps the last row of a value whose first axis counts tokens.
@@ -144,20 +146,17 @@ static void keepLast(NamedTensor &t) {
 
 /// What the run read and how, for comparisons.
 static std::vector<std::pair<std::string, std::string>> describe(const DumpOptions &o,
-                                                                 llvm::ArrayRef<int32_t> ids) {
-  std::string list;
-  for (int32_t id : ids)
-    list += (list.empty() ? "" : ",") + std::to_string(id);
-  return {{"producer", "vetro dump"},
-          {"ids", list},
-          {"kv", o.model.kvType},
-          {"positions", o.positions}};
+                                                                 const DumpedRun &run) {
+  std::string ids;
+  for (int32_t id : run.ids)
+    ids += (ids.empty() ? "" : ",") + std::to_string(id);
+  return {{"producer", "vetro dump"}, {"ids", ids}, {"positions", o.positions}, {"run", run.how}};
 }
 
 /// Writes the values with their labels as metadata ("label:blk.0.l_out": "ran").
 static llvm::Error writeValues(const DumpOptions &o, DumpedRun &run) {
   std::vector<NamedTensor> tensors;
-  auto metadata = describe(o, run.ids);
+  auto metadata = describe(o, run);
   Json list = Json::array();
   for (HookValue &v : run.values) {
     if (o.positions == "last")

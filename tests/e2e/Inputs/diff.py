@@ -90,13 +90,23 @@ def blame(ours, reference):
     found = first(edited(ours, "wrong", scaled("blk.1.k", 1.001)), reference, "--model", MODEL)
     equal((found["name"], found["kind"]), ("blk.1.k", "kernel"))
     base = ("--override-kv", "llama.rope.freq_base=f32:10500")
-    found = first(dump("base", *base), reference, "--model", MODEL, *base)
+    found = first(dump("base", *base), reference, "--model", MODEL) # the file tells the override
     equal((found["name"], found["kind"], found["op"]), ("blk.0.q_rope", "graph", "rope"))
     # A reference of layer outputs only: the ops between them.
     few = dump("few", "--reference", "--kv", "f32", hooks="embed,blk.*.l_out,logits")
-    found = first(dump("base", *base, hooks="embed,blk.*.l_out,logits"), few, "--model", MODEL, *base)
+    found = first(dump("base", *base, hooks="embed,blk.*.l_out,logits"), few, "--model", MODEL)
     equal((found["name"], found["kind"]), ("blk.0.l_out", "graph"))
     expect("rope" in found["ops"] and "blk.0.attn_q.weight" in found["weights"], f"{found}")
+
+
+def other_runs(reference):
+    """However ours ran, it is run so again: nothing is blamed."""
+    for name, options in (("f32", ("--kv", "f32")), ("scalar", ("--level", "scalar")),
+                          ("unfused", ("--disable", "fuse-qkv@blk.1", "--disable", "fuse-attention")),
+                          ("records", ("--activation", "l_out=a8x2")), ("small", ("--ubatch", 3))):
+        equal(object_of("diff", dump(name, *options), reference, "--model", MODEL)["first"], None)
+    error("diff", edited(reference, "odd", lambda h, b: h["__metadata__"].update(run="[1")), reference,
+          "--model", MODEL, has=["odd", "metadata 'run'"])
 
 
 def misfits(ours, reference):
@@ -133,6 +143,7 @@ def main():
     ours, reference = dump("ours"), dump("reference", "--reference", "--kv", "f32")
     verdicts(ours, reference)
     blame(ours, reference)
+    other_runs(reference)
     misfits(ours, reference)
     print("diff: done")
 
