@@ -23,7 +23,26 @@ double referenceRoundings(mlir::Operation *op, int64_t length, const ReferenceTy
   double n = double(length), sums = std::min(n, 6 * std::sqrt(n)) + 8;
   if (type.unit < u)
     return sums * type.unit / u;
-  return sums + (type.unit > u ? 2 * type.unit / u : 0);
+  int roundings = mlir::isa<ir::RopeOp>(op) ? 5 : 2;
+  return sums + (type.unit > u ? roundings * type.unit / u : 0);
+}
+
+/// `relative` times each number of `value`.
+static ref::Tensor relativeTo(const ref::Tensor &value, double relative) {
+  ref::Tensor bound(value.shape);
+  for (auto [e, v] : llvm::zip_equal(bound.data, value.data))
+    e = float(relative * std::fabs(v));
+  return bound;
+}
+
+void addStorageFloor(mlir::Operation *op, const ReferenceType &type, ref::Bounded &result) {
+  auto gather = mlir::dyn_cast<ir::GatherRowsOp>(op);
+  if (gather && type.unit > u && gather->getOperand(0).getDefiningOp<ir::GetWeightOp>())
+    result.bound = relativeTo(result.value, type.unit);
+}
+
+ref::Tensor readingFloor(const ref::Tensor &value, const ReferenceType &type) {
+  return type.unit < u ? relativeTo(value, u) : ref::Tensor();
 }
 
 double energyFloor(const ReferenceType &type, uint64_t nTokens) {

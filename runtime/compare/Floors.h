@@ -23,9 +23,17 @@ struct ReferenceType {
 const ReferenceType *findReferenceType(llvm::StringRef name);
 
 /// Roundings of `op` in the reference, in units of 2^-24: 6 sqrt(length), at most length, of the
-/// sum, and 8 for all else (functions of a mathematical library are within 4 units); each stored
-/// value is rounded twice to the reference's own type.
+/// sum, and 8 for all else (functions of a mathematical library are within 4 units). In a coarser
+/// type weights and results are rounded to it, 2 roundings, and in rope also the angles' functions
+/// and both products, 5.
 double referenceRoundings(mlir::Operation *op, int64_t length, const ReferenceType &type);
+
+/// What reading and storing add to the bound of `result` of `op`: rows of a weight that the
+/// reference keeps in a coarser type are rounded to it once.
+void addStorageFloor(mlir::Operation *op, const ReferenceType &type, ref::Bounded &result);
+
+/// The bound of a reference's value as it is read: exact, or rounded to F32 from a finer type.
+ref::Tensor readingFloor(const ref::Tensor &value, const ReferenceType &type);
 
 /// The largest mean square error over mean square of a value of so many tokens: 1e-9 (90 dB), that
 /// is 530 units of 2^-24: roundings of hundreds of ops in a row, none of them correlated, stay

@@ -12,8 +12,9 @@ namespace {
 
 class GraphWalk {
 public:
-  GraphWalk(func::FuncOp forward, const TensorFile &reference, double energyFloor)
-      : reference(reference), energyFloor(energyFloor) {
+  GraphWalk(func::FuncOp forward, const TensorFile &reference, const ReferenceType &type,
+            size_t nTokens)
+      : reference(reference), type(type), leastEnergy(energyFloor(type, nTokens)) {
     for (Operation &op : forward.front())
       if (!isa<ir::GetWeightOp, ir::GetStateOp>(op))
         named[ir::nameOf(&op)]++; // heads: a product, and its reshape of the same name
@@ -25,6 +26,7 @@ public:
     if (auto load = dyn_cast<ir::KvLoadOp>(op))
       result.bound = stored[symbolOf(load.getState())];
     addAngleFloor(op, positions, result);
+    addStorageFloor(op, type, result);
     llvm::StringRef name = ir::nameOf(op);
     if (--named[name] == 0 && reference.find(name))
       compareWith(op, name, result);
@@ -58,14 +60,16 @@ private:
     ref::Tensor tensor(result.value.shape);
     tensor.data = std::move(theirs->data);
     Proof proof = compare(tensor, result, {});
-    proof.worst = std::max(proof.worst, std::sqrt(proof.nmse / energyFloor));
+    proof.worst = std::max(proof.worst, std::sqrt(proof.nmse / leastEnergy));
     proof.name = name.str(), proof.op = op->getName().stripDialect().str();
     errors.push_back(std::move(proof));
-    result = {std::move(tensor), {}};
+    ref::Tensor bound = readingFloor(tensor, type);
+    result = {std::move(tensor), std::move(bound)};
   }
 
   const TensorFile &reference;
-  double energyFloor;
+  const ReferenceType &type;
+  double leastEnergy;
   llvm::StringMap<int> named;          ///< ops of a name that are still to come
   llvm::StringMap<ref::Tensor> stored; ///< bounds of what a state holds
 };
@@ -75,7 +79,7 @@ private:
 llvm::Expected<std::vector<Proof>> graphErrors(Reference &interpreter, const TensorFile &reference,
                                                llvm::ArrayRef<int32_t> ids,
                                                const ReferenceType &type) {
-  GraphWalk walk(interpreter.graph().forward(), reference, energyFloor(type, ids.size()));
+  GraphWalk walk(interpreter.graph().forward(), reference, type, ids.size());
   std::vector<BatchToken> batch;
   for (auto [i, id] : llvm::enumerate(ids)) {
     batch.push_back({id, 0, true});
