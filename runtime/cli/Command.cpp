@@ -3,6 +3,7 @@
 #include "runtime/memory/Signals.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
@@ -10,9 +11,14 @@
 namespace vetro::cli {
 
 int fail(const llvm::Twine &message) {
-  std::string line = message.str();
-  for (size_t at; (at = line.find('\n')) != std::string::npos;)
-    line.replace(at, 1, "; "); // several joined errors are one line too
+  std::string line;
+  for (char c : message.str())
+    if (c == '\n')
+      line += "; "; // several joined errors are one line too
+    else if (static_cast<unsigned char>(c) < ' ' || c == 127)
+      line += "\\x" + llvm::utohexstr(static_cast<unsigned char>(c), /*LowerCase=*/true, 2);
+    else
+      line += c;
   llvm::outs().flush();
   llvm::errs() << "vetro: " << line << "\n";
   return InputError;

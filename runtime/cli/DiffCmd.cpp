@@ -122,7 +122,7 @@ static void printTable(const DiffReport &report, bool all) {
                       "cosine", "graph", "kernel");
   for (const DiffRow &row : report.rows)
     if (isShown(row, all))
-      out << llvm::format("%-22s %-16s %8s %10.3g %9.6f %9s %9s\n", row.name.c_str(),
+      out << llvm::format("%-22s %-16s %8s %10.3g %9.6f %9s %9s\n", nameText(row.name).c_str(),
                           shapeText(row.shape).c_str(), decibels(row.difference.snrDb()).c_str(),
                           row.difference.maxAbs, row.difference.cosine,
                           ratioText(row.graph).c_str(), ratioText(row.kernel).c_str());
@@ -134,7 +134,7 @@ static void printNames(llvm::StringRef what, const std::vector<std::string> &nam
     return;
   llvm::outs() << names.size() << (names.size() == 1 ? " value " : " values ") << what << ": ";
   for (size_t i = 0; i < std::min<size_t>(names.size(), 8); ++i)
-    llvm::outs() << (i ? ", " : "") << names[i];
+    llvm::outs() << (i ? ", " : "") << nameText(names[i]);
   llvm::outs() << (names.size() > 8 ? ", ...\n" : "\n");
 }
 
@@ -158,7 +158,7 @@ static void printVerdict(const DiffReport &report) {
     return;
   }
   const FirstBad &first = *report.first;
-  out << "first: " << first.name << " (" << first.kind << " error)\n";
+  out << "first: " << nameText(first.name) << " (" << first.kind << " error)\n";
   if (!first.ops.empty())
     out << "  made by " << llvm::join(first.ops, ", ") << "\n";
   if (!first.weights.empty())
@@ -227,7 +227,7 @@ static int diffFiles(DiffCommand &c) {
     return AnswerIsNo;
   if (!report->complete)
     return fail("the reference lacks " + llvm::Twine(report->oursOnly.size()) +
-                " values that ours has (" + report->oursOnly.front() +
+                " values that ours has (" + nameText(report->oursOnly.front()) +
                 ", ...): --common compares the rest");
   return Done;
 }

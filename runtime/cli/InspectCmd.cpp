@@ -23,12 +23,6 @@ static std::string sizeText(const Json &bytes) { return sizeText(bytes.get<uint6
 
 static llvm::StringRef text(const Json &j) { return j.get_ref<const std::string &>(); }
 
-/// A name from the file: as it is where that is safe to show, else quoted.
-static std::string nameText(llvm::StringRef name) {
-  bool plain = !name.empty() && llvm::all_of(name, [](char c) { return c > ' ' && c < 127; });
-  return plain ? name.str() : quotedText(name);
-}
-
 /// A value as one safe line: texts quoted, unless toText() has made them safe already.
 static std::string valueText(const Json &entry) {
   const Json &value = entry["value"];

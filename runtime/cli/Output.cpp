@@ -33,6 +33,11 @@ int finishOutput(int exitCode) {
   return fail("stdout: could not write: " + reason + "; free some space or write elsewhere");
 }
 
+std::string nameText(llvm::StringRef name) {
+  bool plain = !name.empty() && llvm::all_of(name, [](char c) { return c > ' ' && c < 127; });
+  return plain ? name.str() : quotedText(name);
+}
+
 Progress::Progress(ModelOptions &options) {
   options.progress = [this](llvm::StringRef stage, double fraction) { show(stage, fraction); };
   options.open.progress = [this](double fraction) { show("reading the file", fraction); };

@@ -13,6 +13,8 @@ using Json = nlohmann::ordered_json;
 void printJson(const Json &object);
 /// `text` in double quotes with control characters escaped: safe to show on a terminal.
 std::string quotedText(llvm::StringRef text);
+/// A name from a file: as it is where that is safe to show, else as quotedText().
+std::string nameText(llvm::StringRef name);
 
 /// Whether notes are wanted: stderr is a terminal, or the user asked with -v.
 bool showNotes(bool verbose);

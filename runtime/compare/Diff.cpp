@@ -241,38 +241,47 @@ llvm::Expected<Subject> Subject::load(const ModelOptions &options, const Session
   return Subject{std::move(*interpreter), *model, open};
 }
 
-llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
-                                const DiffOptions &options, Subject &subject) {
+/// Tokens and accumulated errors, then what `verdict(ids, report)` makes of them.
+static llvm::Expected<DiffReport>
+diffThen(const TensorFile &ours, const TensorFile &reference, const DiffOptions &options,
+         llvm::function_ref<llvm::Error(llvm::ArrayRef<int32_t>, DiffReport &)> verdict) {
   auto ids = commonIds(ours, reference, options);
   if (!ids)
     return ids.takeError();
   DiffReport report;
   if (llvm::Error error = compareValues(ours, reference, options, report))
     return std::move(error);
-  if (llvm::Error error = judge(ours, reference, options, subject, *ids, report))
+  if (llvm::Error error = verdict(*ids, report))
     return std::move(error);
   return report;
 }
 
 llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
-                                const DiffOptions &options) {
-  if (!options.model.path.empty()) {
-    auto subject = Subject::load(options.model, options.session);
-    if (!subject)
-      return subject.takeError();
-    return diff(ours, reference, options, *subject);
-  }
-  auto ids = commonIds(ours, reference, options);
-  if (!ids)
-    return ids.takeError();
-  DiffReport report;
-  if (llvm::Error error = compareValues(ours, reference, options, report))
-    return std::move(error);
+                                const DiffOptions &options, Subject &subject) {
+  return diffThen(ours, reference, options, [&](llvm::ArrayRef<int32_t> ids, DiffReport &report) {
+    return judge(ours, reference, options, subject, ids, report);
+  });
+}
+
+/// Without a model there is the accumulated error only.
+static void judgeAccumulated(const DiffOptions &options, DiffReport &report) {
   report.notes.push_back("no isolated errors: they need the model (--model)");
   for (const DiffRow &row : report.rows)
     if (!report.first && !(row.difference.snrDb() >= options.leastSnrDb))
       report.first = FirstBad{row.name, "accumulated", {}, {}};
-  return report;
+}
+
+llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
+                                const DiffOptions &options) {
+  return diffThen(ours, reference, options,
+                  [&](llvm::ArrayRef<int32_t> ids, DiffReport &report) -> llvm::Error {
+                    if (options.model.path.empty())
+                      return judgeAccumulated(options, report), llvm::Error::success();
+                    auto subject = Subject::load(options.model, options.session);
+                    if (!subject)
+                      return subject.takeError();
+                    return judge(ours, reference, options, *subject, ids, report);
+                  });
 }
 
 } // namespace vetro

@@ -109,6 +109,23 @@ def other_runs(reference):
           "--model", MODEL, has=["odd", "metadata 'run'"])
 
 
+def hostile_names(reference):
+    """Names from files are shown escaped, in tables, lists and errors."""
+    evil = "\x1b[31mred\n"
+
+    def renamed(header, body):
+        header[evil] = header.pop("blk.1.k")
+
+    one = edited(reference, "evil", renamed)
+    for arguments, code in ((("diff", one, reference, "--common"), 0), (("diff", one, one), 0),
+                            (("diff", one, one, "--all"), 0), (("diff", one, reference), 2)):
+        done = run(*arguments, code=code)
+        shown = done.stdout + done.stderr
+        expect(b"\x1b" not in shown and b"[31mred" in shown, f"{arguments}: {shown}")
+    error("diff", edited(one, "evilnan", nan_in(evil)), edited(one, "evilnan2", nan_in(evil)),
+          has=["holds NaN", "\\x1b[31m"])
+
+
 def misfits(ours, reference):
     diff = ("diff", ours)
     error(*diff, dump("other", "--reference", ids=("--ids", "5,9,13,300")),
@@ -144,6 +161,7 @@ def main():
     verdicts(ours, reference)
     blame(ours, reference)
     other_runs(reference)
+    hostile_names(reference)
     misfits(ours, reference)
     print("diff: done")
 
