@@ -16,7 +16,7 @@ struct ValueAlignment {
   /// Of a module: "input", "output". Of a function: which of what it handles; of rope "q" and "k",
   /// its results; of attention "key", "value", "scores", "probs"; of the model "logits".
   llvm::StringLiteral port;
-  llvm::StringLiteral transforms; ///< from its layout to ours, in order: runtime/compare/Align.h
+  llvm::StringLiteral transforms; ///< from its layout to ours, in order: runtime/trace/Align.h
   bool ofFunction = false;
 };
 

@@ -119,7 +119,8 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
            llvm::count(op->getOperands(), x) == 1 && chooser->activationOf(op) == activation;
   }
 
-  /// x as int8 records: written by its producer where nobody reads it in another format.
+  /// x as int8 records: written by its producer where nobody reads it in another format and the
+  /// pass is on at its name, else by a step of their own.
   Value recordsOf(Value x, StringRef activation) {
     if (ir::storageFormat(x) == activation)
       return x;
@@ -128,6 +129,7 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
     RankedTensorType type = ir::withStorage(ir::shapeOf(x), activation);
     Operation *producer = x.getDefiningOp();
     bool direct = isa_and_nonnull<ir::RMSNormMulOp, ir::HeadNormOp, ir::GluOp>(producer) &&
+                  quiet->enabled(producer) &&
                   llvm::all_of(x.getUsers(), [&](Operation *u) { return reads(u, x, activation); });
     if (direct) {
       x.setType(type);
@@ -175,8 +177,9 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   }
 
   void runOnOperation() override {
-    Sites sites("select-kernels", disable, explain), quiet("select-kernels", disable, false);
-    Chooser choices(quiet);
+    Sites sites("select-kernels", disable, explain), silent("select-kernels", disable, false);
+    Chooser choices(silent);
+    quiet = &silent;
     chooser = &choices;
     SymbolTable table(getOperation());
     symbols = &table;
@@ -196,6 +199,7 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   }
 
   Chooser *chooser = nullptr;
+  const Sites *quiet = nullptr; ///< asks whether a site is on, without a remark
   SymbolTable *symbols = nullptr;
   SmallVector<ir::GetWeightOp> gets;
   llvm::DenseMap<std::pair<Value, StringRef>, Value> records;

@@ -49,11 +49,11 @@ private:
       auto bound = context.options.bounds ? boundOfResult(op, operands, tensor) : Tensor();
       if (!bound)
         return bound.takeError();
-      if (context.options.onValue && !ir::nameOf(op).empty())
-        context.options.onValue(op, i, tensor);
       Bounded result{std::move(tensor), std::move(*bound)};
       if (context.options.onResult)
         context.options.onResult(op, i, result);
+      if (context.options.onValue && !ir::nameOf(op).empty())
+        context.options.onValue(op, i, result.value);
       bind(op->getResult(i), std::move(result));
     }
     release(op);

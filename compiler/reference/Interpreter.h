@@ -45,11 +45,11 @@ struct InterpreterOptions {
   bool bounds = false;
   /// With `bounds`: how often the other side rounds a sum of `length` terms; empty: as a kernel.
   std::function<double(mlir::Operation *, int64_t length)> countRoundings;
-  /// Called with every named value right after it was computed.
-  std::function<void(mlir::Operation *, unsigned result, const Tensor &)> onValue;
-  /// Called with every value after that; what it leaves there, others read. Its bound is empty
-  /// where nothing may differ, or without `bounds`.
+  /// Called with every value right after it was computed; what it leaves there, others read. Its
+  /// bound is empty where nothing may differ, or without `bounds`.
   std::function<void(mlir::Operation *, unsigned result, Bounded &)> onResult;
+  /// Called with every named value after that.
+  std::function<void(mlir::Operation *, unsigned result, const Tensor &)> onValue;
   /// Runs fn(i) for all i < n, in any order; empty: a plain loop. Results do not depend on it.
   std::function<void(int64_t n, llvm::function_ref<void(int64_t)> fn)> parallelFor;
 };

@@ -1,7 +1,7 @@
 // Tokens first, then the accumulated errors, then the isolated ones, then the verdict.
 #include "runtime/compare/Diff.h"
 #include "compiler/ir/Names.h"
-#include "runtime/compare/Align.h"
+#include "runtime/trace/Align.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"

@@ -1,7 +1,7 @@
 // One walk over the frontend's graph that begins anew at each name.
 #include "compiler/ir/Names.h"
-#include "runtime/compare/Align.h"
 #include "runtime/compare/Isolated.h"
+#include "runtime/trace/Align.h"
 
 #include <cmath>
 
@@ -48,10 +48,9 @@ private:
   /// Notes how far apart they are; the reference's value goes on.
   void compareWith(Operation *op, llvm::StringRef name, ref::Bounded &result) {
     std::vector<std::string> transforms;
-    bool headsFirst = name.ends_with("attn_scores") || name.ends_with("attn_probs");
     NamedTensor layout = dumpLayout(name, result.value);
     auto theirs = readReference(reference, name, layout.shape, transforms);
-    if (theirs && headsFirst)
+    if (theirs && isHeadsFirst(name))
       failed = applyTransform("heads_second", {}, *theirs);
     else if (!theirs)
       failed = theirs.takeError();

@@ -55,15 +55,18 @@ static void addWitnesses(Operation *op, OpList &witnesses) {
   }
 }
 
-/// A result under the shape that its name has in the graph: heads are split by a reshape.
-static void takeNamedShape(ref::Tensor &t, Value result, StringRef name) {
-  for (Operation *user : result.getUsers()) {
-    if (!isa<ir::ReshapeOp>(user) || ir::nameOf(user) != name)
-      continue;
-    int64_t rows = t.dim(0);
-    t.shape = ref::Shape(ir::shapeOf(user->getResult(0)).getShape());
-    t.shape[0] = rows;
-  }
+StringRef resultName(Operation *op, unsigned result) {
+  auto fused = dyn_cast<ir::FusedOp>(op);
+  if (fused && op->getNumResults() > 1)
+    return cast<StringAttr>(fused.getInnerNames()[result]).getValue();
+  return ir::nameOf(op);
+}
+
+RankedTensorType namedType(Value result, StringRef name) {
+  for (Operation *user : result.getUsers())
+    if (isa<ir::ReshapeOp>(user) && ir::nameOf(user) == name)
+      return ir::shapeOf(user->getResult(0));
+  return ir::shapeOf(result);
 }
 
 /// The names of the values that `op` computes: its own where it writes f32, and those inside.
@@ -159,7 +162,7 @@ static void keepSelected(ref::Tensor &x, ref::Tensor &rows, const VtBatch &batch
   x.shape[0] = int64_t(x.data.size() / width);
 }
 
-void HookRecorder::after(uint32_t step, const PlanRunner &runner) {
+void HookRecorder::after(uint32_t step, PlanRunner &runner) {
   Operation *op = steps[step];
   Recorded &rec = recorded[step];
   const VtBatch &batch = runner.batch();
@@ -248,9 +251,13 @@ const ref::Tensor *HookRecorder::recordedOperand(Operation *op, unsigned i) cons
   return &recorded[it->second].operands[i];
 }
 
+bool isHeadsFirst(StringRef name) {
+  return name.ends_with("attn_scores") || name.ends_with("attn_probs");
+}
+
 NamedTensor dumpLayout(StringRef name, const ref::Tensor &t) {
   NamedTensor out{name.str(), {t.shape.begin(), t.shape.end()}, t.data};
-  if (!name.ends_with("attn_scores") && !name.ends_with("attn_probs"))
+  if (!isHeadsFirst(name))
     return out;
   int64_t heads = t.dim(0), tokens = t.dim(1), cells = t.dim(2);
   out.shape = {tokens, heads, cells};
@@ -289,7 +296,9 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
           if (cast<StringAttr>(name).getValue() == hook.name)
             r = i;
       ref::Tensor t = recorded[step].operands[op->getNumOperands() + r];
-      takeNamedShape(t, op->getResult(r), hook.name);
+      int64_t rows =
+          std::exchange(t.shape, ref::Shape(namedType(op->getResult(r), hook.name).getShape()))[0];
+      t.shape[0] = rows;
       result.push_back({dumpLayout(hook.name, t), "ran"});
     }
   }
@@ -318,10 +327,7 @@ Proof HookRecorder::proveStored(uint32_t step, const KvCache &cache, ref::Bounde
 
 /// The name of a step's result; of an unnamed one, that of the first named value it comes from.
 static StringRef valueName(Operation *op, unsigned result) {
-  auto fused = dyn_cast<ir::FusedOp>(op);
-  if (fused && op->getNumResults() > 1)
-    return cast<StringAttr>(fused.getInnerNames()[result]).getValue();
-  if (StringRef name = ir::nameOf(op); !name.empty())
+  if (StringRef name = resultName(op, result); !name.empty())
     return name;
   for (Value v : op->getOperands())
     if (Operation *def = v.getDefiningOp(); def && !isa<ir::GetWeightOp, ir::GetStateOp>(def))

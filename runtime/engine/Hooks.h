@@ -49,7 +49,7 @@ public:
   ofSteps(const Model &model, uint32_t begin, uint32_t end, llvm::ArrayRef<Hook> wanted = {});
 
   bool wants(uint32_t step) override { return needed[step]; }
-  void after(uint32_t step, const PlanRunner &runner) override;
+  void after(uint32_t step, PlanRunner &runner) override;
 
   /// The wanted values, from all micro-batches since creation. `session` ran them.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
@@ -83,6 +83,12 @@ private:
 /// All steps' ops of a planned graph, in the plan's order.
 std::vector<mlir::Operation *> stepOps(const Graph &graph);
 
+/// The name of one of a step's results; empty for an unnamed one.
+llvm::StringRef resultName(mlir::Operation *op, unsigned result);
+/// A result's type under the shape that its name has in the graph: heads are split by a reshape.
+mlir::RankedTensorType namedType(mlir::Value result, llvm::StringRef name);
+/// Whether the graph keeps this value's heads before its tokens: attn_scores, attn_probs.
+bool isHeadsFirst(llvm::StringRef name);
 /// A value as it is dumped: attn_scores and attn_probs [H, T, C] become [T, H, C].
 NamedTensor dumpLayout(llvm::StringRef name, const ref::Tensor &tensor);
 

@@ -15,7 +15,7 @@ class StepObserver {
 public:
   virtual ~StepObserver() = default;
   virtual bool wants(uint32_t step) = 0;
-  virtual void after(uint32_t step, const PlanRunner &runner) = 0;
+  virtual void after(uint32_t step, PlanRunner &runner) = 0;
 };
 
 /// Arena, operand tables and resolved functions of one session.
@@ -38,6 +38,7 @@ public:
   const void *address(uint32_t step, uint32_t operand) const {
     return operands[firstOperand[step] + operand];
   }
+  void *address(uint32_t step, uint32_t operand) { return operands[firstOperand[step] + operand]; }
   const VtBatch &batch() const { return *current; }
   /// Puts another function in a step's place and returns the one that was there: tests of what
   /// finds faults plant them so.

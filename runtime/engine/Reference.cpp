@@ -138,8 +138,8 @@ llvm::Error Reference::decode(llvm::ArrayRef<BatchToken> batch,
                               llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
   if (llvm::Error error = checkBatch(batch, *this, vocab->nTokens(), lengths.size()))
     return error;
-  auto results =
-      ref::interpret(built.forward(), inputs(batch), *weights, *state, interpreterOptions);
+  current = inputs(batch);
+  auto results = ref::interpret(built.forward(), current, *weights, *state, interpreterOptions);
   if (!results)
     return results.takeError();
   if (mappedFileFault())

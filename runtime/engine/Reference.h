@@ -74,6 +74,8 @@ public:
 
   const Tokenizer &tokenizer() const { return *vocab; }
   const Graph &graph() const { return built; }
+  /// The graph's inputs in the batch that runs or ran last, in the order of planInputs.
+  llvm::ArrayRef<ref::Tensor> inputsOfBatch() const { return current; }
   /// Sums in double, and a watcher of values; see InterpreterOptions.
   ref::InterpreterOptions interpreterOptions;
 
@@ -88,6 +90,7 @@ private:
   std::unique_ptr<FileWeights> weights;
   std::unique_ptr<FloatState> state;
   std::vector<uint32_t> lengths;
+  std::vector<ref::Tensor> current;
   uint32_t context = 0;
 };
 

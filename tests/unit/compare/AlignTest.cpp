@@ -1,5 +1,5 @@
 // Layouts are brought together by named steps, and by nothing else.
-#include "runtime/compare/Align.h"
+#include "runtime/trace/Align.h"
 #include "tests/unit/engine/EngineTest.h"
 #include "tests/unit/gguf/TinyGguf.h"
 

@@ -26,6 +26,13 @@ struct Aligned {
 llvm::Expected<Aligned> align(const TensorFile &ours, const TensorFile &reference,
                               llvm::StringRef name);
 
+/// A value as its file lays it out, brought to ours by the transforms that the metadata names
+/// ("transforms:NAME"); these are appended to `applied`. Error: no such value, or one that does not
+/// fit.
+llvm::Expected<NamedTensor> readTransformed(const TensorFile &file, llvm::StringRef name,
+                                            llvm::ArrayRef<int64_t> like,
+                                            std::vector<std::string> &applied);
+
 /// The reference's value alone, brought to the layout `shape`; empty `transforms` wanted by nobody.
 llvm::Expected<NamedTensor> readReference(const TensorFile &reference, llvm::StringRef name,
                                           llvm::ArrayRef<int64_t> shape,

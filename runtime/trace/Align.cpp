@@ -1,5 +1,5 @@
 // Layout transforms and the reading of pairs.
-#include "runtime/compare/Align.h"
+#include "runtime/trace/Align.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include <cmath>
@@ -89,35 +89,47 @@ llvm::Error applyTransform(llvm::StringRef transform, llvm::ArrayRef<int64_t> li
   return llvm::createStringError("unknown transform '%s'", transform.str().c_str());
 }
 
+static llvm::Error failure(const TensorFile &file, llvm::StringRef name, const llvm::Twine &what) {
+  return llvm::createStringError(file.path() + ": " + name + ": " + what);
+}
+
+llvm::Expected<NamedTensor> readTransformed(const TensorFile &file, llvm::StringRef name,
+                                            llvm::ArrayRef<int64_t> like,
+                                            std::vector<std::string> &applied) {
+  auto t = file.read(name);
+  if (!t)
+    return t.takeError();
+  llvm::SmallVector<llvm::StringRef> wanted;
+  file.metadata(("transforms:" + name).str()).split(wanted, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef transform : wanted) {
+    if (llvm::Error error = applyTransform(transform, like, *t))
+      return failure(file, name, llvm::toString(std::move(error)));
+    applied.push_back(transform.str());
+  }
+  return t;
+}
+
 llvm::Expected<NamedTensor> readReference(const TensorFile &reference, llvm::StringRef name,
                                           llvm::ArrayRef<int64_t> shape,
                                           std::vector<std::string> &applied) {
-  auto t = reference.read(name);
+  auto t = readTransformed(reference, name, shape, applied);
   if (!t)
     return t.takeError();
-  auto failed = [&](const llvm::Twine &what) {
-    return llvm::createStringError(reference.path() + ": " + name + ": " + what);
-  };
-  llvm::SmallVector<llvm::StringRef> wanted;
-  reference.metadata(("transforms:" + name).str()).split(wanted, ',', -1, /*KeepEmpty=*/false);
   bool cut = !shape.empty() && shape[0] == 1 && !name.ends_with("_cache");
-  for (llvm::StringRef transform : wanted) {
-    if (llvm::Error error = applyTransform(transform, shape, *t))
-      return failed(llvm::toString(std::move(error)));
-    applied.push_back(transform.str());
-  }
   if (cut && t->shape.size() == shape.size() && t->shape[0] > 1) {
     if (llvm::Error error = applyTransform("last_row", shape, *t))
-      return failed(llvm::toString(std::move(error)));
+      return failure(reference, name, llvm::toString(std::move(error)));
     applied.push_back("last_row");
   }
   if (llvm::ArrayRef(t->shape) != shape)
-    return failed("its shape is " + shapeText(t->shape) + ", ours is " + shapeText(shape) +
-                  ": was it made from the same tokens?");
+    return failure(reference, name,
+                   "its shape is " + shapeText(t->shape) + ", ours is " + shapeText(shape) +
+                       ": was it made from the same tokens?");
   auto bad = llvm::find_if(t->data, [](float v) { return std::isnan(v); });
   if (bad != t->data.end())
-    return failed("holds NaN, the first at element " + llvm::Twine(bad - t->data.begin()) +
-                  ": the reference itself went wrong before that");
+    return failure(reference, name,
+                   "holds NaN, the first at element " + llvm::Twine(bad - t->data.begin()) +
+                       ": the reference itself went wrong before that");
   return t;
 }
 
