@@ -1,8 +1,8 @@
 // vetro diff: two files of values beside each other, and what is wrong first.
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
-#include "runtime/cli/RunOptions.h"
 #include "runtime/compare/Diff.h"
+#include "runtime/engine/RunOptions.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

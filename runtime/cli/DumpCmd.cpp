@@ -2,22 +2,13 @@
 #include "runtime/cli/Output.h"
 #include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Prompt.h"
-#include "runtime/cli/RunOptions.h"
-#include "runtime/engine/Hooks.h"
+#include "runtime/engine/Dump.h"
 
-#include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace vetro::cli {
 
 namespace {
-/// The values of a run, the ids that it read, and how it ran.
-struct DumpedRun {
-  std::string how;
-  std::vector<int32_t> ids;
-  std::vector<HookValue> values;
-};
-
 struct DumpOptions {
   ModelOptions model;
   SessionOptions session;
@@ -26,55 +17,9 @@ struct DumpOptions {
   std::vector<std::string> hooks;
   bool reference = false, json = false;
 };
-
-/// Which names the globs ask for.
-class Globs {
-public:
-  static llvm::Expected<Globs> create(llvm::ArrayRef<std::string> texts) {
-    Globs globs;
-    for (const std::string &text : texts) {
-      auto pattern = llvm::GlobPattern::create(text);
-      if (!pattern)
-        return llvm::createStringError(
-            "--hooks: %s: %s, expected names with * and ?, such as 'blk.*.l_out'",
-            quotedText(text).c_str(), llvm::toString(pattern.takeError()).c_str());
-      globs.patterns.push_back({text, std::move(*pattern)});
-    }
-    return globs;
-  }
-  bool match(llvm::StringRef name) const {
-    return llvm::any_of(patterns, [&](const auto &p) { return p.second.match(name); });
-  }
-  /// Error: a glob that takes none of these names.
-  llvm::Error checkAllUsed(llvm::ArrayRef<llvm::StringRef> names) const {
-    for (const auto &[text, pattern] : patterns)
-      if (llvm::none_of(names, [&](llvm::StringRef name) { return pattern.match(name); }))
-        return llvm::createStringError("--hooks: no value is called %s; docs/tensor-names.md lists "
-                                       "them, `vetro graph` draws them",
-                                       quotedText(text).c_str());
-    return llvm::Error::success();
-  }
-
-private:
-  std::vector<std::pair<std::string, llvm::GlobPattern>> patterns;
-};
 } // namespace
 
-static std::vector<BatchToken> allOutputs(llvm::ArrayRef<int32_t> ids) {
-  std::vector<BatchToken> batch;
-  for (int32_t id : ids)
-    batch.push_back({id, 0, true});
-  return batch;
-}
-
-static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {
-  std::vector<llvm::StringRef> names;
-  for (const Hook &hook : hooks)
-    names.push_back(hook.name);
-  return names;
-}
-
-static llvm::Expected<DumpedRun> dumpRun(DumpOptions &o, const Globs &globs) {
+static llvm::Expected<Dump> runModel(DumpOptions &o, const HookGlobs &globs) {
   o.model.nCtx = o.session.nCtx;
   auto model = Model::load(o.model);
   if (!model)
@@ -82,30 +27,10 @@ static llvm::Expected<DumpedRun> dumpRun(DumpOptions &o, const Globs &globs) {
   auto ids = promptIds(o.prompt, (*model)->tokenizer());
   if (!ids)
     return ids.takeError();
-  auto hooks = HookRecorder::list(**model);
-  if (!hooks)
-    return hooks.takeError();
-  if (llvm::Error error = globs.checkAllUsed(namesOf(*hooks)))
-    return std::move(error);
-  llvm::erase_if(*hooks, [&](const Hook &h) { return !globs.match(h.name); });
-  auto recorder = HookRecorder::create(**model, *hooks);
-  if (!recorder)
-    return recorder.takeError();
-  o.session.nOutputs = o.session.nUbatch;
-  auto session = Session::create(*model, o.session);
-  if (!session)
-    return session.takeError();
-  (*session)->observe(recorder->get());
-  if (llvm::Error error =
-          (*session)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
-    return std::move(error);
-  auto values = (*recorder)->values(**session);
-  if (!values)
-    return values.takeError();
-  return DumpedRun{describeRun((*model)->options()), std::move(*ids), std::move(*values)};
+  return dumpRun(*model, o.session, *ids, globs);
 }
 
-static llvm::Expected<DumpedRun> dumpReference(DumpOptions &o, const Globs &globs) {
+static llvm::Expected<Dump> runReference(DumpOptions &o, const HookGlobs &globs) {
   catchFaults(o.model);
   auto reference = Reference::create(o.model, o.session);
   if (!reference)
@@ -113,55 +38,17 @@ static llvm::Expected<DumpedRun> dumpReference(DumpOptions &o, const Globs &glob
   auto ids = promptIds(o.prompt, (*reference)->tokenizer());
   if (!ids)
     return ids.takeError();
-  std::vector<HookValue> values;
-  llvm::StringMap<size_t> index;
-  (*reference)->interpreterOptions.onValue = [&](mlir::Operation *op, unsigned,
-                                                 const ref::Tensor &t) {
-    llvm::StringRef name = ir::nameOf(op);
-    if (!globs.match(name))
-      return;
-    auto [it, fresh] = index.try_emplace(name, values.size());
-    if (fresh)
-      values.emplace_back();
-    values[it->second] = {dumpLayout(name, t), "reference"};
-  };
-  if (llvm::Error error =
-          (*reference)->decode(allOutputs(*ids), [](size_t, llvm::ArrayRef<float>) {}))
-    return std::move(error);
-  std::vector<llvm::StringRef> names(index.keys().begin(), index.keys().end());
-  if (llvm::Error error = globs.checkAllUsed(names))
-    return std::move(error);
-  return DumpedRun{describeRun(o.model), std::move(*ids), std::move(values)};
+  return dumpReference(**reference, o.model, *ids, globs);
 }
 
-/// Keeps the last row of a value whose first axis counts tokens.
-static void keepLast(NamedTensor &t) {
-  llvm::StringRef name = t.name;
-  if (name.ends_with("k_cache") || name.ends_with("v_cache"))
-    return;
-  size_t row = t.data.size() / t.shape[0];
-  t.data.erase(t.data.begin(), t.data.end() - row);
-  t.shape[0] = 1;
-}
-
-/// What the run read and how, for comparisons.
-static std::vector<std::pair<std::string, std::string>> describe(const DumpOptions &o,
-                                                                 const DumpedRun &run) {
-  std::string ids;
-  for (int32_t id : run.ids)
-    ids += (ids.empty() ? "" : ",") + std::to_string(id);
-  return {{"producer", "vetro dump"}, {"ids", ids}, {"positions", o.positions}, {"run", run.how}};
-}
-
-/// Writes the values with their labels as metadata ("label:blk.0.l_out": "ran").
-static llvm::Error writeValues(const DumpOptions &o, DumpedRun &run) {
+/// Writes the values, with their labels as metadata.
+static llvm::Error writeValues(const DumpOptions &o, Dump &run) {
+  if (o.positions == "last")
+    keepLastRows(run);
+  auto metadata = metadataOf(run, o.positions);
   std::vector<NamedTensor> tensors;
-  auto metadata = describe(o, run);
   Json list = Json::array();
   for (HookValue &v : run.values) {
-    if (o.positions == "last")
-      keepLast(v.tensor);
-    metadata.push_back({"label:" + v.tensor.name, v.label});
     list.push_back({{"name", v.tensor.name}, {"shape", v.tensor.shape}, {"label", v.label}});
     tensors.push_back(std::move(v.tensor));
   }
@@ -178,11 +65,11 @@ static int dump(DumpOptions &o) {
     return fail(std::move(error));
   if (llvm::Error error = readPrompt(o.prompt))
     return fail(std::move(error));
-  auto globs = Globs::create(o.hooks);
+  auto globs = HookGlobs::create(o.hooks);
   if (!globs)
     return fail(globs.takeError());
   Progress progress(o.model, o.session);
-  auto run = o.reference ? dumpReference(o, *globs) : dumpRun(o, *globs);
+  auto run = o.reference ? runReference(o, *globs) : runModel(o, *globs);
   progress.clear();
   if (!run)
     return fail(run.takeError());

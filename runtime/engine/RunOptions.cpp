@@ -1,8 +1,12 @@
 // One list of options, written and read.
-#include "runtime/cli/RunOptions.h"
-#include "runtime/cli/Output.h"
+#include "runtime/engine/RunOptions.h"
 
-namespace vetro::cli {
+#include "llvm/ADT/STLExtras.h"
+#include <nlohmann/json.hpp>
+
+namespace vetro {
+
+using Json = nlohmann::ordered_json;
 
 /// Calls `each` with the name and the place of every option that decides the numbers.
 template <typename Options, typename Each> static void forEachOption(Options &o, Each each) {
@@ -49,4 +53,4 @@ llvm::Error takeRunOptions(const TensorFile &file, ModelOptions &options) {
                                  ": its metadata 'run' is not what vetro dump writes");
 }
 
-} // namespace vetro::cli
+} // namespace vetro

@@ -4,7 +4,7 @@
 #include "runtime/engine/Options.h"
 #include "runtime/trace/TensorFile.h"
 
-namespace vetro::cli {
+namespace vetro {
 
 /// What decides the numbers of a run, as one JSON object: overridden keys, KV type, passes switched
 /// off, activation formats, instruction set level.
@@ -14,4 +14,4 @@ std::string describeRun(const ModelOptions &options);
 /// not what describeRun() writes.
 llvm::Error takeRunOptions(const TensorFile &file, ModelOptions &options);
 
-} // namespace vetro::cli
+} // namespace vetro

@@ -1,0 +1,120 @@
+// Runs a prompt and keeps the values that globs name.
+#include "runtime/engine/Dump.h"
+
+namespace vetro {
+
+llvm::Expected<HookGlobs> HookGlobs::create(llvm::ArrayRef<std::string> texts) {
+  HookGlobs globs;
+  for (const std::string &text : texts) {
+    auto pattern = llvm::GlobPattern::create(text);
+    if (!pattern)
+      return llvm::createStringError(
+          "hooks: %s: %s, expected names with * and ?, such as 'blk.*.l_out'",
+          gguf::escaped(text).c_str(), llvm::toString(pattern.takeError()).c_str());
+    globs.patterns.push_back({text, std::move(*pattern)});
+  }
+  return globs;
+}
+
+bool HookGlobs::match(llvm::StringRef name) const {
+  return llvm::any_of(patterns, [&](const auto &p) { return p.second.match(name); });
+}
+
+llvm::Error HookGlobs::checkAllUsed(llvm::ArrayRef<llvm::StringRef> names) const {
+  for (const auto &[text, pattern] : patterns)
+    if (llvm::none_of(names, [&](llvm::StringRef name) { return pattern.match(name); }))
+      return llvm::createStringError("hooks: no value is called %s; docs/tensor-names.md lists "
+                                     "them, `vetro graph` draws them",
+                                     gguf::escaped(text).c_str());
+  return llvm::Error::success();
+}
+
+/// All tokens as outputs: the head's values have a row for each.
+static llvm::Error decodeAll(Evaluator &evaluator, llvm::ArrayRef<int32_t> ids) {
+  std::vector<BatchToken> batch;
+  for (int32_t id : ids)
+    batch.push_back({id, 0, true});
+  return evaluator.decode(batch, [](size_t, llvm::ArrayRef<float>) {});
+}
+
+static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {
+  std::vector<llvm::StringRef> names;
+  for (const Hook &hook : hooks)
+    names.push_back(hook.name);
+  return names;
+}
+
+llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions options,
+                             llvm::ArrayRef<int32_t> ids, const HookGlobs &globs) {
+  auto hooks = HookRecorder::list(*model);
+  if (!hooks)
+    return hooks.takeError();
+  if (llvm::Error error = globs.checkAllUsed(namesOf(*hooks)))
+    return std::move(error);
+  llvm::erase_if(*hooks, [&](const Hook &h) { return !globs.match(h.name); });
+  auto recorder = HookRecorder::create(*model, *hooks);
+  if (!recorder)
+    return recorder.takeError();
+  options.nOutputs = options.nUbatch;
+  auto session = Session::create(model, options);
+  if (!session)
+    return session.takeError();
+  (*session)->observe(recorder->get());
+  if (llvm::Error error = decodeAll(**session, ids))
+    return std::move(error);
+  auto values = (*recorder)->values(**session);
+  if (!values)
+    return values.takeError();
+  return Dump{describeRun(model->options()), ids.vec(), std::move(*values)};
+}
+
+llvm::Expected<Dump> dumpReference(Reference &reference, const ModelOptions &options,
+                                   llvm::ArrayRef<int32_t> ids, const HookGlobs &globs) {
+  std::vector<HookValue> values;
+  llvm::StringMap<size_t> index;
+  reference.interpreterOptions.onValue = [&](mlir::Operation *op, unsigned, const ref::Tensor &t) {
+    llvm::StringRef name = ir::nameOf(op);
+    if (!globs.match(name))
+      return;
+    auto [it, fresh] = index.try_emplace(name, values.size());
+    if (fresh)
+      values.emplace_back();
+    values[it->second] = {dumpLayout(name, t), "reference"};
+  };
+  llvm::Error error = decodeAll(reference, ids);
+  reference.interpreterOptions.onValue = {};
+  if (error)
+    return std::move(error);
+  std::vector<llvm::StringRef> names(index.keys().begin(), index.keys().end());
+  if (llvm::Error unused = globs.checkAllUsed(names))
+    return std::move(unused);
+  return Dump{describeRun(options), ids.vec(), std::move(values)};
+}
+
+static void keepLastRow(NamedTensor &t) {
+  llvm::StringRef name = t.name;
+  if (name.ends_with("k_cache") || name.ends_with("v_cache"))
+    return;
+  size_t row = t.data.size() / t.shape[0];
+  t.data.erase(t.data.begin(), t.data.end() - row);
+  t.shape[0] = 1;
+}
+
+void keepLastRows(Dump &dump) {
+  for (HookValue &value : dump.values)
+    keepLastRow(value.tensor);
+}
+
+std::vector<std::pair<std::string, std::string>> metadataOf(const Dump &dump,
+                                                            llvm::StringRef positions) {
+  std::string ids;
+  for (int32_t id : dump.ids)
+    ids += (ids.empty() ? "" : ",") + std::to_string(id);
+  std::vector<std::pair<std::string, std::string>> pairs = {
+      {"producer", "vetro dump"}, {"ids", ids}, {"positions", positions.str()}, {"run", dump.how}};
+  for (const HookValue &value : dump.values)
+    pairs.push_back({"label:" + value.tensor.name, value.label});
+  return pairs;
+}
+
+} // namespace vetro
