@@ -48,6 +48,7 @@ void addTokenize(CLI::App &program, int &exitCode);
 void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);
 void addDiff(CLI::App &program, int &exitCode);
+void addPatch(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);

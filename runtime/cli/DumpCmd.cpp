@@ -14,23 +14,25 @@ struct DumpOptions {
   SessionOptions session;
   PromptOptions prompt;
   std::string positions = "all", output;
-  std::vector<std::string> hooks;
+  std::vector<std::string> hooks, edits;
   bool reference = false, json = false;
 };
 } // namespace
 
-static llvm::Expected<Dump> runModel(DumpOptions &o, const HookGlobs &globs) {
+static llvm::Expected<Dump> runModel(DumpOptions &o, const HookGlobs &globs,
+                                     llvm::ArrayRef<Edit> edits) {
   o.model.nCtx = o.session.nCtx;
-  auto model = Model::load(o.model);
+  auto model = loadFor(o.model, edits);
   if (!model)
     return model.takeError();
   auto ids = promptIds(o.prompt, (*model)->tokenizer());
   if (!ids)
     return ids.takeError();
-  return dumpRun(*model, o.session, *ids, globs);
+  return dumpRun(*model, o.session, *ids, globs, edits);
 }
 
-static llvm::Expected<Dump> runReference(DumpOptions &o, const HookGlobs &globs) {
+static llvm::Expected<Dump> runReference(DumpOptions &o, const HookGlobs &globs,
+                                         llvm::ArrayRef<Edit> edits) {
   catchFaults(o.model);
   auto reference = Reference::create(o.model, o.session);
   if (!reference)
@@ -38,7 +40,7 @@ static llvm::Expected<Dump> runReference(DumpOptions &o, const HookGlobs &globs)
   auto ids = promptIds(o.prompt, (*reference)->tokenizer());
   if (!ids)
     return ids.takeError();
-  return dumpReference(**reference, o.model, *ids, globs);
+  return dumpReference(**reference, o.model, *ids, globs, edits);
 }
 
 /// Writes the values, with their labels as metadata.
@@ -68,8 +70,11 @@ static int dump(DumpOptions &o) {
   auto globs = HookGlobs::create(o.hooks);
   if (!globs)
     return fail(globs.takeError());
+  auto edits = readEdits(o.edits);
+  if (!edits)
+    return fail(edits.takeError());
   Progress progress(o.model, o.session);
-  auto run = o.reference ? runReference(o, *globs) : runModel(o, *globs);
+  auto run = o.reference ? runReference(o, *globs, *edits) : runModel(o, *globs, *edits);
   progress.clear();
   if (!run)
     return fail(run.takeError());
@@ -93,6 +98,7 @@ void addDump(CLI::App &program, int &exitCode) {
   c->add_option("--positions", o->positions, "rows to write: all or last")
       ->check(CLI::IsMember({"all", "last"}))
       ->capture_default_str();
+  addEditOption(*c, o->edits);
   c->add_flag("--reference", o->reference, "run the interpreter instead");
   addSessionOptions(*c, o->session);
   c->add_option("-o,--output", o->output, "the file to write")->required();

@@ -93,4 +93,23 @@ llvm::Expected<std::vector<int32_t>> promptIds(const PromptOptions &o, const Tok
   return ids;
 }
 
+void addEditOption(CLI::App &command, std::vector<std::string> &edits) {
+  command
+      .add_option("-e,--edit", edits,
+                  "change a value while it runs: 'blk.3.attn_ctx[:,2] *= 0', or = or +=, a number "
+                  "or @FILE or @FILE:NAME")
+      ->allow_extra_args(false);
+}
+
+llvm::Expected<std::vector<Edit>> readEdits(llvm::ArrayRef<std::string> texts) {
+  std::vector<Edit> edits;
+  for (const std::string &text : texts) {
+    auto edit = parseEdit(text);
+    if (!edit)
+      return edit.takeError();
+    edits.push_back(std::move(*edit));
+  }
+  return edits;
+}
+
 } // namespace vetro::cli

@@ -1,8 +1,9 @@
-// The prompt of a command: -p, -f or --ids; the text and the tokenizer of commands that run
-// nothing.
+// The prompt of a command: -p, -f or --ids; what is edited while it runs; the text and the
+// tokenizer of commands that run nothing.
 #pragma once
 
 #include "runtime/cli/Command.h"
+#include "runtime/engine/Edit.h"
 #include "runtime/engine/Vocabulary.h"
 
 namespace vetro::cli {
@@ -33,6 +34,11 @@ llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, const Tokeni
 
 /// The tokenizer of a file that need not hold more than a vocabulary; nothing else is kept of it.
 llvm::Expected<std::unique_ptr<Tokenizer>> openTokenizer(ModelOptions &options);
+
+/// Adds -e/--edit (runtime/engine/Edit.h).
+void addEditOption(CLI::App &command, std::vector<std::string> &edits);
+/// Reads them. Error: parseEdit's.
+llvm::Expected<std::vector<Edit>> readEdits(llvm::ArrayRef<std::string> texts);
 
 /// All bytes of a file, "-" for stdin.
 llvm::Expected<std::string> readWhole(llvm::StringRef path);

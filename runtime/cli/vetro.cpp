@@ -13,6 +13,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addDetokenize(program, exitCode);
   addDump(program, exitCode);
   addDiff(program, exitCode);
+  addPatch(program, exitCode);
   addBench(program, exitCode);
   addInspect(program, exitCode);
   addNames(program, exitCode);

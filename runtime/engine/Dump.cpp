@@ -44,8 +44,17 @@ static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {
   return names;
 }
 
+/// "blk.3.l_out *= 0; blk.4.q += 1".
+static std::string textsOf(llvm::ArrayRef<Edit> edits) {
+  std::string text;
+  for (const Edit &edit : edits)
+    text += (text.empty() ? "" : "; ") + edit.text;
+  return text;
+}
+
 llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions options,
-                             llvm::ArrayRef<int32_t> ids, const HookGlobs &globs) {
+                             llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,
+                             llvm::ArrayRef<Edit> edits) {
   auto hooks = HookRecorder::list(*model);
   if (!hooks)
     return hooks.takeError();
@@ -59,17 +68,30 @@ llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions 
   auto session = Session::create(model, options);
   if (!session)
     return session.takeError();
-  (*session)->observe(recorder->get());
+  auto editor = Editor::create(*model, edits, int64_t(ids.size()));
+  if (!editor)
+    return editor.takeError();
+  (*editor)->next = recorder->get();
+  (*recorder)->onRecomputed = [&](mlir::Operation *op, unsigned result, ref::Tensor &t) {
+    (*editor)->applyToWhole(op, result, t);
+  };
+  (*session)->observe(editor->get());
   if (llvm::Error error = decodeAll(**session, ids))
+    return std::move(error);
+  if (llvm::Error error = (*editor)->checkUsed())
     return std::move(error);
   auto values = (*recorder)->values(**session);
   if (!values)
     return values.takeError();
-  return Dump{describeRun(model->options()), ids.vec(), std::move(*values)};
+  return Dump{describeRun(model->options()), ids.vec(), std::move(*values), textsOf(edits)};
 }
 
 llvm::Expected<Dump> dumpReference(Reference &reference, const ModelOptions &options,
-                                   llvm::ArrayRef<int32_t> ids, const HookGlobs &globs) {
+                                   llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,
+                                   llvm::ArrayRef<Edit> edits) {
+  auto checkUsed = editReference(reference, edits, int64_t(ids.size()));
+  if (!checkUsed)
+    return checkUsed.takeError();
   std::vector<HookValue> values;
   llvm::StringMap<size_t> index;
   reference.interpreterOptions.onValue = [&](mlir::Operation *op, unsigned, const ref::Tensor &t) {
@@ -83,12 +105,15 @@ llvm::Expected<Dump> dumpReference(Reference &reference, const ModelOptions &opt
   };
   llvm::Error error = decodeAll(reference, ids);
   reference.interpreterOptions.onValue = {};
+  reference.interpreterOptions.onResult = {};
   if (error)
     return std::move(error);
+  if (llvm::Error unused = (*checkUsed)())
+    return std::move(unused);
   std::vector<llvm::StringRef> names(index.keys().begin(), index.keys().end());
   if (llvm::Error unused = globs.checkAllUsed(names))
     return std::move(unused);
-  return Dump{describeRun(options), ids.vec(), std::move(values)};
+  return Dump{describeRun(options), ids.vec(), std::move(values), textsOf(edits)};
 }
 
 static void keepLastRow(NamedTensor &t) {
@@ -112,6 +137,8 @@ std::vector<std::pair<std::string, std::string>> metadataOf(const Dump &dump,
     ids += (ids.empty() ? "" : ",") + std::to_string(id);
   std::vector<std::pair<std::string, std::string>> pairs = {
       {"producer", "vetro dump"}, {"ids", ids}, {"positions", positions.str()}, {"run", dump.how}};
+  if (!dump.edits.empty())
+    pairs.push_back({"edits", dump.edits});
   for (const HookValue &value : dump.values)
     pairs.push_back({"label:" + value.tensor.name, value.label});
   return pairs;

@@ -1,8 +1,8 @@
 // Named values of one prompt: what `vetro dump` writes and Python's Model.dump() returns.
 #pragma once
 
+#include "runtime/engine/Editor.h"
 #include "runtime/engine/Hooks.h"
-#include "runtime/engine/Reference.h"
 #include "runtime/engine/RunOptions.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -27,18 +27,22 @@ struct Dump {
   std::string how; ///< describeRun()
   std::vector<int32_t> ids;
   std::vector<HookValue> values;
+  std::string edits; ///< that were made, as text; empty: none
 };
 
 /// Runs `ids` in a session of its own; values that were computed are labelled `ran`, values that
-/// fusion swallowed `recomputed`. Errors: a glob that no hook matches, what decoding refuses.
-/// After Ctrl-C the values of the micro-batches that ran.
+/// fusion swallowed `recomputed`. The model was loaded for the edits (loadFor). Errors: a glob that
+/// no hook matches, what decoding and Editor refuse. After Ctrl-C the values of the micro-batches
+/// that ran.
 llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions options,
-                             llvm::ArrayRef<int32_t> ids, const HookGlobs &globs);
+                             llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,
+                             llvm::ArrayRef<Edit> edits = {});
 
 /// Runs `ids` in the interpreter, which `options` made; values are labelled `reference`. Errors as
 /// dumpRun().
 llvm::Expected<Dump> dumpReference(Reference &reference, const ModelOptions &options,
-                                   llvm::ArrayRef<int32_t> ids, const HookGlobs &globs);
+                                   llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,
+                                   llvm::ArrayRef<Edit> edits = {});
 
 /// Keeps the last row of every value whose first axis counts tokens.
 void keepLastRows(Dump &dump);

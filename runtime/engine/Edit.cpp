@@ -96,6 +96,17 @@ static bool resolve(Slice &slice, int64_t length) {
   return slice.begin >= 0 && slice.begin < std::min(length, slice.end.value_or(length));
 }
 
+/// How many rows of the shape `row` a tensor is: one without an axis for it. Heads may lie side by
+/// side. 0: it does not fit.
+static int64_t rowsThatFit(llvm::ArrayRef<int64_t> row, llvm::ArrayRef<int64_t> tensor) {
+  auto isRow = [&](llvm::ArrayRef<int64_t> shape) {
+    return shape == row || (shape.size() == 1 && row.size() == 2 && shape[0] == row[0] * row[1]);
+  };
+  if (isRow(tensor))
+    return 1;
+  return !tensor.empty() && isRow(tensor.drop_front()) ? tensor[0] : 0;
+}
+
 llvm::Expected<ValueEdit> ValueEdit::create(const Edit &edit, llvm::StringRef name,
                                             llvm::ArrayRef<int64_t> shape, int64_t nTokens) {
   ValueEdit v;
@@ -119,12 +130,9 @@ llvm::Expected<ValueEdit> ValueEdit::create(const Edit &edit, llvm::StringRef na
       readTransformed(*edit.file, edit.source.empty() ? name : edit.source, shape, applied);
   if (!tensor)
     return tensor.takeError();
-  llvm::ArrayRef<int64_t> theirs = tensor->shape;
-  if (theirs.size() + 1 == shape.size())
-    tensor->shape.insert(tensor->shape.begin(), 1), theirs = tensor->shape;
-  if (theirs.size() != shape.size() || theirs.drop_front() != shape.drop_front() || theirs[0] == 0)
+  v.operandRows = rowsThatFit(shape.drop_front(), tensor->shape);
+  if (v.operandRows == 0)
     return refused(edit.text, edit.file->path() + " holds another shape than " + name);
-  v.operandRows = theirs[0];
   int64_t last = std::min(nTokens, v.slices[0].end.value_or(nTokens)) - 1;
   if (v.operandRows > 1 && last >= v.operandRows)
     return refused(edit.text, edit.file->path() + " has " + llvm::Twine(v.operandRows) +

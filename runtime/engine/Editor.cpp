@@ -6,6 +6,7 @@
 #include "runtime/engine/Hooks.h"
 
 #include "llvm/Support/GlobPattern.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -63,9 +64,9 @@ llvm::Error noSuchName(const Edit &edit) {
 }
 
 /// Passes, as items of --disable, that hid any of these names on the way to the plan.
-llvm::Expected<std::vector<std::string>> passesThatHide(Graph &graph, const ModelOptions &options,
-                                                        const std::set<std::string> &names) {
-  std::vector<std::string> items;
+llvm::Expected<std::set<std::string>> passesThatHide(Graph &graph, const ModelOptions &options,
+                                                     const std::set<std::string> &names) {
+  std::set<std::string> items;
   NamedValues before = exposedValues(graph.forward());
   PassObserver observer;
   observer.after = [&](StringRef flag, ModuleOp) {
@@ -73,7 +74,7 @@ llvm::Expected<std::vector<std::string>> passesThatHide(Graph &graph, const Mode
     for (const std::string &name : names)
       if (before.count(name) && !now.count(name))
         if (Operation *container = containerOf(graph.forward(), name))
-          items.push_back((flag + "@" + ir::nameOf(container)).str());
+          items.insert((flag + "@" + ir::nameOf(container)).str());
     before = std::move(now);
   };
   if (llvm::Error error = runPasses(graph, options, observer))
@@ -137,6 +138,16 @@ EditView viewOf(StringRef name, RankedTensorType type, ArrayRef<ir::Axis> axes,
   return view;
 }
 
+/// The type of a value with its heads apart also where they lie side by side: attn_ctx [T, H*D] is
+/// [T, H, D] here, as the transpose before its reshape gives it.
+RankedTensorType splitType(Value value, StringRef name) {
+  if (isa<ir::TransposeOp>(value.getDefiningOp()))
+    return ir::shapeOf(value);
+  if (auto attention = value.getDefiningOp<ir::AttentionOp>())
+    return ir::shapeOf(attention.getQ());
+  return namedType(value, name);
+}
+
 /// Edits of one value.
 struct Place {
   std::string name;
@@ -145,7 +156,7 @@ struct Place {
   std::vector<ValueEdit> edits;
 
   Place(StringRef name, Value value)
-      : name(name.str()), type(namedType(value, name)), axes(ir::dynamicAxes(value)) {}
+      : name(name.str()), type(splitType(value, name)), axes(ir::dynamicAxes(value)) {}
   llvm::Error add(const Edit &edit, int64_t nTokens) {
     auto checked =
         ValueEdit::create(edit, name, viewOf(name, type, axes, nullptr, nullptr).shape, nTokens);
@@ -179,6 +190,17 @@ struct EditPlaces {
       if (value.getDefiningOp() == op && cast<OpResult>(value).getResultNumber() == result)
         return &place;
     return nullptr;
+  }
+  /// The same in a copy of the graph: of the ops of one name the last has it.
+  Place *findInCopy(Operation *op, unsigned result) {
+    StringRef name = resultName(op, result);
+    auto found = llvm::find_if(list, [&](const auto &pair) { return pair.second.name == name; });
+    if (name.empty() || found == list.end())
+      return nullptr;
+    for (Operation *later = op->getNextNode(); later; later = later->getNextNode())
+      if (ir::isStep(later) && ir::nameOf(later) == name)
+        return nullptr;
+    return &found->second;
   }
   llvm::Error checkUsed() const {
     for (const auto &[value, place] : list)
@@ -285,6 +307,17 @@ void Editor::after(uint32_t step, PlanRunner &runner) {
     next->after(step, runner);
 }
 
+void Editor::applyToWhole(Operation *op, unsigned result, ref::Tensor &t) {
+  Place *place = places->find(op, result);
+  if (!place)
+    return;
+  std::vector<int32_t> all(isHeadsFirst(place->name) ? t.dim(1) : t.dim(0));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<int32_t> cells(t.dim(isHeadsFirst(place->name) ? -1 : 0));
+  std::iota(cells.begin(), cells.end(), 0);
+  place->apply({all, all, cells}, t.data.data());
+}
+
 llvm::Error Editor::checkUsed() const { return places->checkUsed(); }
 
 // ---- the interpreter ----
@@ -297,7 +330,7 @@ llvm::Expected<std::function<llvm::Error()>> editReference(Reference &reference,
   std::shared_ptr<EditPlaces> places = std::move(*made);
   reference.interpreterOptions.onResult = [places, &reference](Operation *op, unsigned i,
                                                                ref::Bounded &result) {
-    Place *place = places->find(op, i);
+    Place *place = ir::isStep(op) ? places->findInCopy(op, i) : nullptr;
     if (!place)
       return;
     ArrayRef<ref::Tensor> inputs = reference.inputsOfBatch();

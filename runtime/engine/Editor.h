@@ -35,6 +35,8 @@ public:
 
   bool wants(uint32_t step) override { return steps[step] || (next && next->wants(step)); }
   void after(uint32_t step, PlanRunner &runner) override;
+  /// Changes a value of a run of one sequence from its start that holds the rows of all tokens.
+  void applyToWhole(mlir::Operation *op, unsigned result, ref::Tensor &t);
   /// Error: an edit that changed no number in the runs so far.
   llvm::Error checkUsed() const;
 

@@ -235,6 +235,8 @@ HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) 
     if (op == steps[step])
       options.onValue = std::move(onValue);
     auto results = ref::interpretOp(op, operands, weights, state, options);
+    for (unsigned i = 0; results && onRecomputed && i < results->size(); ++i)
+      onRecomputed(op, i, (*results)[i].value);
     if (!results || op == steps[step])
       return results;
     for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
@@ -282,6 +284,9 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
       });
       if (!results)
         return results.takeError();
+      for (auto [i, result] : llvm::enumerate(op->getResults()))
+        if (auto own = inner.find(resultName(op, i)); own != inner.end())
+          own->second.tensor = dumpLayout(own->first(), (*results)[i].value);
     }
     for (const Hook &hook : wanted) {
       if (hook.step != step)

@@ -51,6 +51,10 @@ public:
   bool wants(uint32_t step) override { return needed[step]; }
   void after(uint32_t step, PlanRunner &runner) override;
 
+  /// Changes results of steps that are recomputed, as an editor changed them while they ran; may be
+  /// empty.
+  std::function<void(mlir::Operation *, unsigned result, ref::Tensor &)> onRecomputed;
+
   /// The wanted values, from all micro-batches since creation. `session` ran them.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
   /// Every result of every recorded step, and what steps store, against its recomputation, under
