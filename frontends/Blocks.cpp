@@ -46,7 +46,15 @@ std::string Blocks::layerName(int layer, const Twine &suffix) {
   return ("blk." + Twine(layer) + "." + suffix).str();
 }
 
-Location Blocks::loc(const Twine &name) { return ir::nameLoc(b.getContext(), name.str()); }
+Location Blocks::loc(const Twine &name) {
+  std::optional<Location> source;
+  if (place) {
+    StringRef file = place->file_name(); // from the repository's root on
+    file = file.substr(file.rfind("frontends/") == StringRef::npos ? 0 : file.rfind("frontends/"));
+    source = FileLineColLoc::get(b.getContext(), file, place->line(), 0);
+  }
+  return ir::nameLoc(b.getContext(), name.str(), source);
+}
 
 RankedTensorType Blocks::tensor(ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, b.getF32Type());
@@ -140,7 +148,8 @@ Value Blocks::scale(Value x, float s, const Twine &name) {
   return ir::ScaleOp::create(b, loc(name), x.getType(), x, llvm::APFloat(s));
 }
 
-Value Blocks::add(Value x, Value y, const Twine &name) {
+Value Blocks::add(Value x, Value y, const Twine &name, Where where) {
+  At at(*this, where);
   return ir::AddOp::create(b, loc(name), x.getType(), x, y);
 }
 
@@ -157,21 +166,24 @@ Value Blocks::softcap(Value x, float cap, const Twine &name) {
   return scale(bent, cap, name);
 }
 
-Value Blocks::embed(int64_t nVocab, int64_t nEmbd, float s) {
+Value Blocks::embed(int64_t nVocab, int64_t nEmbd, float s, Where where) {
+  At at(*this, where);
   Value table = weight("token_embd.weight", {nVocab, nEmbd});
   Value x =
       ir::GatherRowsOp::create(b, loc(s == 1 ? "embed" : ""), tensor({dyn, nEmbd}), table, arg(0));
   return s == 1 ? x : scale(x, s, "embed");
 }
 
-Value Blocks::rmsNorm(Value x, const Twine &weightName, float eps, const Twine &name) {
+Value Blocks::rmsNorm(Value x, const Twine &weightName, float eps, const Twine &name, Where where) {
+  At at(*this, where);
   int64_t width = ir::shapeOf(x).getShape().back();
   Value w = weight((weightName + ".weight").str(), {width});
   Value n = ir::RMSNormOp::create(b, loc(""), x.getType(), x, llvm::APFloat(eps));
   return ir::MulOp::create(b, loc(name), x.getType(), n, w);
 }
 
-Value Blocks::linear(Value x, const Twine &weightName, int64_t n, const Twine &name) {
+Value Blocks::linear(Value x, const Twine &weightName, int64_t n, const Twine &name, Where where) {
+  At at(*this, where);
   int64_t k = ir::shapeOf(x).getDimSize(1);
   Value w = weight((weightName + ".weight").str(), {n, k});
   Value bias = optionalWeight((weightName + ".bias").str(), {n});
@@ -181,12 +193,14 @@ Value Blocks::linear(Value x, const Twine &weightName, int64_t n, const Twine &n
 }
 
 Value Blocks::heads(Value x, const Twine &weightName, int64_t heads, int64_t headDim,
-                    const Twine &name) {
+                    const Twine &name, Where where) {
+  At at(*this, where);
   Value y = linear(x, weightName, heads * headDim, name);
   return ir::ReshapeOp::create(b, loc(name), tensor({dyn, heads, headDim}), y);
 }
 
-Value Blocks::rope(Value x, const RopeSpec &r, const Twine &name) {
+Value Blocks::rope(Value x, const RopeSpec &r, const Twine &name, Where where) {
+  At at(*this, where);
   auto f = [](float v) { return llvm::APFloat(v); };
   return ir::RopeOp::create(b, loc(name), x.getType(), x, positions(), r.factors, r.mode, r.nDims,
                             f(r.base), f(r.freqScale), f(r.extFactor), f(r.attnFactor),
@@ -205,7 +219,9 @@ Value Blocks::cache(int layer, StringRef kind, int64_t heads, int64_t headDim) {
   return ir::GetStateOp::create(b, loc(name), type, name);
 }
 
-Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpec &spec) {
+Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpec &spec,
+                        Where where) {
+  At at(*this, where);
   int64_t heads = spec.nHead, kvHeads = spec.nHeadKV, d = spec.headDim;
   Value kState = cache(layer, "k", kvHeads, d), vState = cache(layer, "v", kvHeads, d);
   ir::KvStoreOp::create(b, loc(""), kState, k, arg(3));
@@ -233,7 +249,8 @@ Value Blocks::attention(Value q, Value k, Value v, int layer, const AttentionSpe
 
 // ---- feed-forward and head ----
 
-Value Blocks::gatedFfn(Value x, int layer, int64_t nFf, StringRef activation) {
+Value Blocks::gatedFfn(Value x, int layer, int64_t nFf, StringRef activation, Where where) {
+  At at(*this, where);
   auto name = [&](StringRef suffix) { return layerName(layer, suffix); };
   int64_t nEmbd = ir::shapeOf(x).getDimSize(1);
   Value gate = linear(x, name("ffn_gate"), nFf, name("ffn_gate"));
@@ -243,7 +260,8 @@ Value Blocks::gatedFfn(Value x, int layer, int64_t nFf, StringRef activation) {
   return linear(product, name("ffn_down"), nEmbd, name("ffn_out"));
 }
 
-void Blocks::head(Value x, int64_t nVocab, float eps, float cap) {
+void Blocks::head(Value x, int64_t nVocab, float eps, float cap, Where where) {
+  At at(*this, where);
   int64_t nEmbd = ir::shapeOf(x).getDimSize(1);
   Value rows = ir::GatherRowsOp::create(b, loc(""), x.getType(), x, arg(4));
   Value n = rmsNorm(rows, "output_norm", eps, "final_norm");

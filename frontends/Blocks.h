@@ -5,6 +5,7 @@
 #include "compiler/ir/Vetro.h"
 #include "frontends/Metadata.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <source_location>
 
 namespace vetro {
 
@@ -47,6 +48,9 @@ struct ExpertSpec {
   int64_t nUsed = 0;   ///< experts per token
 };
 
+/// Where an architecture asks for a block: the values that it makes remember the line.
+using Where = std::source_location;
+
 class Blocks {
 public:
   Blocks(mlir::ModuleOp module, Metadata &metadata, const GraphOptions &options);
@@ -71,30 +75,34 @@ public:
 
   // Blocks. `name` is the hook of the result.
   /// Rows of token_embd.weight; times `scale` unless it is 1. [T, nEmbd]
-  mlir::Value embed(int64_t nVocab, int64_t nEmbd, float scale = 1);
+  mlir::Value embed(int64_t nVocab, int64_t nEmbd, float scale = 1, Where where = Where::current());
   /// rms_norm(x) * weightName.weight over the last axis.
   mlir::Value rmsNorm(mlir::Value x, const llvm::Twine &weightName, float eps,
-                      const llvm::Twine &name);
+                      const llvm::Twine &name, Where where = Where::current());
   /// x @ W.T (+ bias where the file has it); W = `weightName`.weight [n, K].
   mlir::Value linear(mlir::Value x, const llvm::Twine &weightName, int64_t n,
-                     const llvm::Twine &name);
+                     const llvm::Twine &name, Where where = Where::current());
   /// linear(), its result split into heads: [T, heads, headDim].
   mlir::Value heads(mlir::Value x, const llvm::Twine &weightName, int64_t heads, int64_t headDim,
-                    const llvm::Twine &name);
-  mlir::Value rope(mlir::Value x, const RopeSpec &spec, const llvm::Twine &name);
+                    const llvm::Twine &name, Where where = Where::current());
+  mlir::Value rope(mlir::Value x, const RopeSpec &spec, const llvm::Twine &name,
+                   Where where = Where::current());
   /// Stores k and v [T, nHeadKV, d] of `layer`, attends with q [T, nHead, d]; [T, nHead * d].
   mlir::Value attention(mlir::Value q, mlir::Value k, mlir::Value v, int layer,
-                        const AttentionSpec &spec);
-  mlir::Value add(mlir::Value a, mlir::Value b, const llvm::Twine &name);
+                        const AttentionSpec &spec, Where where = Where::current());
+  mlir::Value add(mlir::Value a, mlir::Value b, const llvm::Twine &name,
+                  Where where = Where::current());
   /// down(f(gate(x)) * up(x)) with blk.N.ffn_{gate,up,down}. [T, nEmbd]
-  mlir::Value gatedFfn(mlir::Value x, int layer, int64_t nFf, llvm::StringRef activation);
+  mlir::Value gatedFfn(mlir::Value x, int layer, int64_t nFf, llvm::StringRef activation,
+                       Where where = Where::current());
   /// A mixture of gated feed-forwards: softmax router blk.N.ffn_gate_inp, the nUsed best experts
   /// with their weights made to sum to 1, blk.N.ffn_{gate,up,down}_exps [E, out, in]. [T, nEmbd]
   mlir::Value expertFfn(mlir::Value x, int layer, const ExpertSpec &spec, int64_t nFf,
-                        llvm::StringRef activation);
+                        llvm::StringRef activation, Where where = Where::current());
   /// Selects the wanted rows, norms them, multiplies by output.weight (token_embd.weight where
   /// the file has none), caps by softcap * tanh(x / softcap) unless it is 0, and ends the graph.
-  void head(mlir::Value x, int64_t nVocab, float eps, float softcap = 0);
+  void head(mlir::Value x, int64_t nVocab, float eps, float softcap = 0,
+            Where where = Where::current());
 
   /// "blk.N.suffix".
   static std::string layerName(int layer, const llvm::Twine &suffix);
@@ -106,6 +114,22 @@ public:
   std::vector<std::string> unusedTensors() const;
 
 private:
+  /// Of nested blocks the outermost one's place counts.
+  class At {
+  public:
+    At(Blocks &blocks, Where where) : blocks(blocks), outermost(!blocks.place) {
+      if (outermost)
+        blocks.place = where;
+    }
+    ~At() {
+      if (outermost)
+        blocks.place.reset();
+    }
+
+  private:
+    Blocks &blocks;
+    bool outermost;
+  };
   mlir::Location loc(const llvm::Twine &name);
   ir::WeightOp declare(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
   mlir::Value arg(unsigned i) { return func.getArgument(i); }
@@ -131,6 +155,7 @@ private:
   mlir::SymbolTable symbols;
   llvm::StringMap<mlir::Value> weights;
   std::string error;
+  std::optional<Where> place; ///< of the block that is being made
 };
 
 } // namespace vetro

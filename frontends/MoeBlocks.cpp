@@ -48,7 +48,8 @@ Value Blocks::experts(Value x, Value chosen, int layer, StringRef weightName,
 }
 
 Value Blocks::expertFfn(Value x, int layer, const ExpertSpec &spec, int64_t nFf,
-                        StringRef activation) {
+                        StringRef activation, Where where) {
+  At at(*this, where);
   int64_t nEmbd = ir::shapeOf(x).getDimSize(1);
   auto [chosen, w] = route(x, layer, spec);
   Value rows = ir::ReshapeOp::create(b, loc(""), tensor({dyn, 1, nEmbd}), x);

@@ -17,6 +17,7 @@ struct PipelineOptions {
   /// "REGEX=a8x2": activation formats of the matmuls whose names match (select-kernels).
   std::vector<std::string> activations;
   bool explain = false;
+  bool fuseOnly = false; ///< stop before kernels are selected
 };
 
 /// Adds all passes in order. Error: a name in `disable` that no pass has.

@@ -59,7 +59,7 @@ llvm::Error addPipeline(PassManager &manager, const PipelineOptions &options) {
                                      item.str().c_str(), item.str().c_str());
   for (const Entry &entry : entries) {
     std::vector<std::string> sites;
-    bool off = false;
+    bool off = options.fuseOnly && isNeeded(entry.flag);
     for (StringRef item : options.disable) {
       auto [flag, site] = item.split('@');
       if (flag == entry.flag)

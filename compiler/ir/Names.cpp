@@ -7,10 +7,18 @@ using namespace mlir;
 
 namespace vetro::ir {
 
-Location nameLoc(MLIRContext *context, StringRef name) {
+Location nameLoc(MLIRContext *context, StringRef name, std::optional<Location> source) {
   if (name.empty())
     return UnknownLoc::get(context);
+  if (source)
+    return NameLoc::get(StringAttr::get(context, name), *source);
   return NameLoc::get(StringAttr::get(context, name));
+}
+
+std::string sourceOf(Location loc) {
+  auto name = dyn_cast<NameLoc>(loc);
+  auto file = name ? dyn_cast<FileLineColLoc>(name.getChildLoc()) : FileLineColLoc();
+  return file ? (file.getFilename().getValue() + ":" + Twine(file.getLine())).str() : "";
 }
 
 Location fusedNameLoc(StringRef name, ArrayRef<Operation *> replaced) {

@@ -5,11 +5,15 @@
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
+#include <optional>
 
 namespace vetro::ir {
 
-/// loc("name").
-mlir::Location nameLoc(mlir::MLIRContext *context, llvm::StringRef name);
+/// loc("name"), or loc("name"("file":line:column)) where it is told.
+mlir::Location nameLoc(mlir::MLIRContext *context, llvm::StringRef name,
+                       std::optional<mlir::Location> source = {});
+/// Where in the frontend's text a value was made: "frontends/arch/llama.cpp:24"; empty: not told.
+std::string sourceOf(mlir::Location loc);
 
 /// loc("name"(fused[...])): what a fused op carries, the locations of all it replaced inside.
 mlir::Location fusedNameLoc(llvm::StringRef name, llvm::ArrayRef<mlir::Operation *> replaced);

@@ -90,7 +90,8 @@ private:
   llvm::DenseMap<Value, StringRef> symbols;
 };
 
-/// Replaces every fused op of the function by its expansion.
+} // namespace
+
 void expandFusedOps(func::FuncOp func) {
   SmallVector<ir::FusedOp> fused;
   func.walk([&](ir::FusedOp op) { fused.push_back(op); });
@@ -101,8 +102,6 @@ void expandFusedOps(func::FuncOp func) {
     op->erase();
   }
 }
-
-} // namespace
 
 llvm::Expected<std::vector<Tensor>> interpret(func::FuncOp func, ArrayRef<Tensor> inputs,
                                               const WeightSource &weights, StateStore &state,

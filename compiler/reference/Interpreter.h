@@ -61,6 +61,9 @@ llvm::Expected<std::vector<Tensor>> interpret(mlir::func::FuncOp func,
                                               const WeightSource &weights, StateStore &state,
                                               const InterpreterOptions &options = {});
 
+/// Replaces every fused op of the function by its expansion, as interpret() does.
+void expandFusedOps(mlir::func::FuncOp func);
+
 /// Runs one op (fused or not) alone on `operands`; state and weight operands are looked up by the
 /// symbols that define them. Returns its results, or of an op that stores what it stores, before
 /// it is rounded; with bounds where options.bounds. Inner values reach options.onValue.

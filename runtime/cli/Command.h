@@ -49,6 +49,7 @@ void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);
 void addDiff(CLI::App &program, int &exitCode);
 void addPatch(CLI::App &program, int &exitCode);
+void addBisect(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);

@@ -1,4 +1,5 @@
 // vetro diff: two files of values beside each other, and what is wrong first.
+#include "runtime/cli/Findings.h"
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Diff.h"
@@ -18,9 +19,6 @@ struct DiffCommand {
   bool all = false, json = false;
 };
 } // namespace
-
-/// JSON has no infinity: null, which "equal" explains.
-static Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 static Json errorJson(const std::optional<Proof> &proof, llvm::ArrayRef<int64_t> shape) {
   if (!proof)
@@ -64,16 +62,10 @@ static Json rowJson(const DiffRow &row) {
 }
 
 static void printReportJson(const DiffReport &report) {
-  Json rows = Json::array(), first;
+  Json rows = Json::array();
   for (const DiffRow &row : report.rows)
     rows.push_back(rowJson(row));
-  if (report.first)
-    first = {{"name", report.first->name},
-             {"kind", report.first->kind},
-             {"op", report.first->ops.empty() ? Json() : Json(report.first->ops.back())},
-             {"ops", report.first->ops},
-             {"weights", report.first->weights}};
-  printJson({{"first", first},
+  printJson({{"first", firstJson(report.first)},
              {"ours_only", report.oursOnly},
              {"reference_only", report.referenceOnly},
              {"notes", report.notes},
@@ -81,15 +73,6 @@ static void printReportJson(const DiffReport &report) {
 }
 
 // ---- for people ----
-
-/// "103.2" or "equal".
-static std::string decibels(double snr) {
-  if (std::isinf(snr))
-    return snr > 0 ? "equal" : "-inf";
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.1f", snr);
-  return text;
-}
 
 static std::string ratioText(const std::optional<Proof> &proof) {
   if (!proof)
@@ -151,25 +134,6 @@ static void printTransforms(const DiffReport &report) {
     printNames("of the reference brought to our layout by " + transform, names);
 }
 
-static void printVerdict(const DiffReport &report) {
-  llvm::raw_ostream &out = llvm::outs();
-  if (!report.first) {
-    out << "nothing passes its floor\n";
-    return;
-  }
-  const FirstBad &first = *report.first;
-  out << "first: " << nameText(first.name) << " (" << first.kind << " error)\n";
-  if (!first.ops.empty())
-    out << "  made by " << llvm::join(first.ops, ", ") << "\n";
-  if (!first.weights.empty())
-    out << "  reading " << llvm::join(first.weights, ", ") << "\n";
-  if (first.kind == "graph")
-    out << "  on the reference's own inputs our op gives another value: look at the frontend, the "
-           "metadata, these weights\n";
-  else if (first.kind == "kernel")
-    out << "  on our own inputs the interpreter gives another value: look at the kernel\n";
-}
-
 static void printReport(const DiffReport &report, bool all) {
   printTable(report, all);
   for (const DiffRow &row : report.rows)
@@ -183,7 +147,7 @@ static void printReport(const DiffReport &report, bool all) {
   printNames("only in the reference", report.referenceOnly);
   for (const std::string &note : report.notes)
     llvm::outs() << "note: " << note << "\n";
-  printVerdict(report);
+  printFirst(report.first);
 }
 
 static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {

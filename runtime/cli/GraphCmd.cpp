@@ -21,24 +21,8 @@ struct GraphOptions {
 };
 } // namespace
 
-/// The drawing at a stage: frontend, fused (before kernels are selected) or planned.
-static llvm::Expected<std::string> drawingOf(Graph &graph, const GraphOptions &o) {
-  if (o.stage == "frontend")
-    return viz::toDot(graph.forward(), o.dot);
-  std::optional<llvm::Expected<std::string>> fused;
-  PassObserver observer;
-  if (o.stage == "fused")
-    observer.before = [&](llvm::StringRef pass, mlir::ModuleOp) {
-      if (pass == "select-kernels")
-        fused = viz::toDot(graph.forward(), o.dot);
-    };
-  if (llvm::Error error = runPasses(graph, o.model, observer)) {
-    if (fused && !*fused)
-      llvm::consumeError(fused->takeError());
-    return std::move(error);
-  }
-  return fused ? std::move(*fused) : viz::toDot(graph.forward(), o.dot);
-}
+constexpr std::pair<llvm::StringLiteral, Stage> stages[] = {
+    {"frontend", Stage::Frontend}, {"fused", Stage::Fused}, {"planned", Stage::Planned}};
 
 /// Splits "blk.3.q_rope:2" into the name and the number of hops.
 static llvm::Error readAround(GraphOptions &o) {
@@ -95,11 +79,12 @@ static llvm::Error graph(GraphOptions o) {
   auto file = openFile(o.model);
   if (!file)
     return file.takeError();
-  auto built = buildModelGraph(**file, o.model);
+  auto known = llvm::find_if(stages, [&](const auto &s) { return s.first == o.stage; });
+  auto built = buildGraphAt(**file, o.model, known->second);
   if (!built)
     return built.takeError();
   o.dot.title = (llvm::sys::path::filename(o.model.path) + ",  " + o.stage).str();
-  auto dot = drawingOf(*built, o);
+  auto dot = viz::toDot(built->forward(), o.dot);
   if (!dot)
     return dot.takeError();
   return writeDrawing(o, *dot);

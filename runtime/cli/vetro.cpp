@@ -14,6 +14,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addDump(program, exitCode);
   addDiff(program, exitCode);
   addPatch(program, exitCode);
+  addBisect(program, exitCode);
   addBench(program, exitCode);
   addInspect(program, exitCode);
   addNames(program, exitCode);

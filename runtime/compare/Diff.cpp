@@ -3,8 +3,6 @@
 #include "compiler/ir/Names.h"
 #include "runtime/trace/Align.h"
 
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace vetro {
@@ -71,37 +69,17 @@ llvm::Error compareValues(const TensorFile &ours, const TensorFile &reference,
   return llvm::Error::success();
 }
 
-/// The proof with the largest ratio for each name.
-llvm::StringMap<Proof> worstByName(const std::vector<Proof> &proofs) {
-  llvm::StringMap<Proof> worst;
-  for (const Proof &proof : proofs) {
-    auto [it, fresh] = worst.try_emplace(proof.name, proof);
-    if (!fresh && proof.worst > it->second.worst)
-      it->second = proof;
-  }
-  return worst;
-}
-
-/// Whether a file holds what kernels made: then it is no measure for the graph.
-bool ranOnKernels(const TensorFile &file) {
-  return llvm::any_of(file.allMetadata(), [](const auto &pair) {
-    return llvm::StringRef(pair.first).starts_with("label:") && pair.second != "reference";
-  });
-}
-
 llvm::Expected<std::vector<Proof>> judgeGraph(const TensorFile &reference, Subject &subject,
                                               llvm::ArrayRef<int32_t> ids, DiffReport &report) {
-  llvm::StringRef dtype = reference.metadata("dtype");
-  const ReferenceType *type = findReferenceType(dtype.empty() ? "float32" : dtype);
+  auto type = referenceTypeOf(reference);
   if (!type)
-    return llvm::createStringError(reference.path() + ": its metadata 'dtype' is '" + dtype +
-                                   "', expected float64, float32, float16 or bfloat16");
+    return type.takeError();
   if (ranOnKernels(reference)) {
     report.notes.push_back("no graph errors: the reference was run by kernels that round "
                            "activations; make it with PyTorch or --reference");
     return std::vector<Proof>();
   }
-  return graphErrors(*subject.interpreter, reference, ids, *type);
+  return graphErrors(*subject.interpreter, reference, ids, **type);
 }
 
 llvm::Expected<std::vector<Proof>> judgeKernels(const TensorFile &ours, Subject &subject,
@@ -114,80 +92,7 @@ llvm::Expected<std::vector<Proof>> judgeKernels(const TensorFile &ours, Subject 
     report.notes.push_back(("no kernel errors: ours ran with edits (" + edits + ")").str());
     return std::vector<Proof>();
   }
-  return kernelErrors(*subject.model, subject.open, ours, ids);
-}
-
-/// The names of the graph's values, in order, and the op of each.
-std::vector<std::pair<std::string, mlir::Operation *>> namesOf(const Graph &graph) {
-  std::vector<std::pair<std::string, mlir::Operation *>> names;
-  llvm::StringMap<size_t> at;
-  for (mlir::Operation &op : graph.forward().front()) {
-    llvm::StringRef name = ir::nameOf(&op);
-    if (name.empty() || mlir::isa<ir::GetWeightOp, ir::GetStateOp>(op))
-      continue;
-    auto [it, fresh] = at.try_emplace(name, names.size());
-    if (fresh)
-      names.push_back({name.str(), &op});
-    else
-      names[it->second].second = &op;
-  }
-  return names;
-}
-
-/// What makes a value out of the values above it that the reference knows: ops in order, and the
-/// weights they read.
-class Segment {
-public:
-  Segment(mlir::Operation *op, const llvm::StringMap<Proof> &known)
-      : known(known), name(ir::nameOf(op)) {
-    add(op);
-  }
-  llvm::SetVector<llvm::StringRef> ops, weights;
-
-  static std::vector<std::string> texts(const llvm::SetVector<llvm::StringRef> &set) {
-    return {set.begin(), set.end()};
-  }
-
-private:
-  void add(mlir::Operation *op) {
-    if (!seen.insert(op).second)
-      return;
-    for (mlir::Value v : op->getOperands()) {
-      mlir::Operation *def = v.getDefiningOp();
-      if (auto get = mlir::dyn_cast_or_null<ir::GetWeightOp>(def))
-        weights.insert(get.getWeight());
-      else if (def && (ir::nameOf(def) == name || !known.contains(ir::nameOf(def))))
-        add(def);
-    }
-    if (!mlir::isa<ir::ReshapeOp, ir::TransposeOp, ir::GetStateOp>(op))
-      ops.insert(op->getName().stripDialect());
-  }
-
-  const llvm::StringMap<Proof> &known;
-  llvm::StringRef name;
-  llvm::SmallPtrSet<mlir::Operation *, 16> seen;
-};
-
-/// The earliest value with a ratio above 1; of both kinds at one name the graph is told, because a
-/// wrong graph makes right kernels look wrong to nobody, but not the other way round.
-std::optional<FirstBad> findFirst(const Graph &graph, const llvm::StringMap<Proof> &graphWorst,
-                                  const llvm::StringMap<Proof> &kernelWorst) {
-  for (auto &[name, op] : namesOf(graph))
-    for (auto [kind, worst] : {std::pair(std::string("graph"), &graphWorst),
-                               std::pair(std::string("kernel"), &kernelWorst)}) {
-      auto found = worst->find(name);
-      if (found == worst->end() || !(found->second.worst > 1))
-        continue;
-      Segment segment(op, graphWorst);
-      FirstBad first{name, kind, Segment::texts(segment.ops), Segment::texts(segment.weights)};
-      if (kind == "kernel")
-        first.ops = {found->second.op};
-      return first;
-    }
-  for (const auto &entry : kernelWorst) // a value of the plan alone, such as rope_table
-    if (entry.second.worst > 1)
-      return FirstBad{entry.first().str(), "kernel", {entry.second.op}, {}};
-  return std::nullopt;
+  return kernelErrors(*subject.model, subject.open, &ours, ids);
 }
 
 /// Values of the plan alone, which no reference can have, are not missing there.
@@ -223,14 +128,15 @@ llvm::Error judge(const TensorFile &ours, const TensorFile &reference, const Dif
   const Graph &graph = subject.interpreter->graph();
   allowPlanValues(graph, options, report);
   report.first = findFirst(graph, graphWorst, kernelWorst);
-  return llvm::Error::success();
+  return report.first ? explain(*report.first, *subject.model, graphWorst) : llvm::Error::success();
 }
 
 } // namespace
 
-llvm::Expected<Subject> Subject::load(const ModelOptions &options, const SessionOptions &session) {
+llvm::Expected<Subject> Subject::load(const ModelOptions &options, const SessionOptions &session,
+                                      const std::string &kvType) {
   ModelOptions exact = options;
-  exact.kvType = "f32";
+  exact.kvType = kvType;
   auto interpreter = Reference::create(exact, session);
   if (!interpreter)
     return interpreter.takeError();
@@ -272,7 +178,7 @@ static void judgeAccumulated(const DiffOptions &options, DiffReport &report) {
   report.notes.push_back("no isolated errors: they need the model (--model)");
   for (const DiffRow &row : report.rows)
     if (!report.first && !(row.difference.snrDb() >= options.leastSnrDb))
-      report.first = FirstBad{row.name, "accumulated", {}, {}};
+      report.first = FirstBad{row.name, "accumulated"};
 }
 
 llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &reference,
@@ -281,7 +187,10 @@ llvm::Expected<DiffReport> diff(const TensorFile &ours, const TensorFile &refere
                   [&](llvm::ArrayRef<int32_t> ids, DiffReport &report) -> llvm::Error {
                     if (options.model.path.empty())
                       return judgeAccumulated(options, report), llvm::Error::success();
-                    auto subject = Subject::load(options.model, options.session);
+                    auto kvType = kvTypeOf(reference);
+                    if (!kvType)
+                      return kvType.takeError();
+                    auto subject = Subject::load(options.model, options.session, *kvType);
                     if (!subject)
                       return subject.takeError();
                     return judge(ours, reference, options, *subject, ids, report);

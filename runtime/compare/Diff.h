@@ -1,7 +1,7 @@
 // The comparison of two files of values, name by name: tokens, embeddings, layers, logits.
 #pragma once
 
-#include "runtime/compare/Isolated.h"
+#include "runtime/compare/Blame.h"
 #include "runtime/compare/Metrics.h"
 
 #include <optional>
@@ -31,16 +31,6 @@ struct DiffRow {
   std::optional<Proof> graph, kernel; ///< isolated errors; a ratio above 1 passes the floor
 };
 
-/// What is wrong first.
-struct FirstBad {
-  std::string name;
-  std::string kind; ///< "graph", "kernel"; "accumulated" without a model
-  /// Ops between the named values above it and it, the last one computes it: "rms_norm", "mul"; of
-  /// a kernel its step's.
-  std::vector<std::string> ops;
-  std::vector<std::string> weights; ///< that they read
-};
-
 struct DiffReport {
   std::vector<DiffRow> rows; ///< in the order of computation
   std::vector<std::string> oursOnly, referenceOnly;
@@ -51,12 +41,13 @@ struct DiffReport {
 
 /// The model that is judged: its graph, run by the interpreter, and its kernels.
 struct Subject {
-  std::unique_ptr<Reference> interpreter; ///< fresh, with F32 state; used up
+  std::unique_ptr<Reference> interpreter; ///< fresh, its state kept as `kvType`; used up
   std::shared_ptr<const Model> model;
   OpenSession open;
 
   /// Error: what the file or the system refuses.
-  static llvm::Expected<Subject> load(const ModelOptions &model, const SessionOptions &session);
+  static llvm::Expected<Subject> load(const ModelOptions &model, const SessionOptions &session,
+                                      const std::string &kvType = "f32");
 };
 
 /// Error: a file that cannot be read, different tokens, shapes that do not fit, no name in common.

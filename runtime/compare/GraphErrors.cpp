@@ -1,6 +1,7 @@
 // One walk over the frontend's graph that begins anew at each name.
 #include "compiler/ir/Names.h"
 #include "runtime/compare/Isolated.h"
+#include "runtime/engine/RunOptions.h"
 #include "runtime/trace/Align.h"
 
 #include <cmath>
@@ -13,9 +14,11 @@ namespace {
 class GraphWalk {
 public:
   GraphWalk(func::FuncOp forward, const TensorFile &reference, const ReferenceType &type,
-            size_t nTokens)
-      : reference(reference), type(type), leastEnergy(energyFloor(type, nTokens)) {
-    for (Operation &op : forward.front())
+            size_t nTokens, const std::function<bool(llvm::StringRef)> &wanted)
+      : reference(reference), type(type), leastEnergy(energyFloor(type, nTokens)), wanted(wanted) {
+    OwningOpRef<func::FuncOp> expanded = forward.clone();
+    ref::expandFusedOps(*expanded);
+    for (Operation &op : expanded->front())
       if (!isa<ir::GetWeightOp, ir::GetStateOp>(op))
         named[ir::nameOf(&op)]++; // heads: a product, and its reshape of the same name
   }
@@ -28,7 +31,7 @@ public:
     addAngleFloor(op, positions, result);
     addStorageFloor(op, type, result);
     llvm::StringRef name = ir::nameOf(op);
-    if (--named[name] == 0 && reference.find(name))
+    if (--named[name] == 0 && reference.find(name) && (!wanted || wanted(name)))
       compareWith(op, name, result);
     for (Operation *user : op->getResult(0).getUsers())
       if (auto store = dyn_cast<ir::KvStoreOp>(user))
@@ -69,16 +72,41 @@ private:
   const TensorFile &reference;
   const ReferenceType &type;
   double leastEnergy;
+  const std::function<bool(llvm::StringRef)> &wanted;
   llvm::StringMap<int> named;          ///< ops of a name that are still to come
   llvm::StringMap<ref::Tensor> stored; ///< bounds of what a state holds
 };
 
 } // namespace
 
+llvm::Expected<const ReferenceType *> referenceTypeOf(const TensorFile &reference) {
+  llvm::StringRef dtype = reference.metadata("dtype");
+  const ReferenceType *type = findReferenceType(dtype.empty() ? "float32" : dtype);
+  if (!type)
+    return llvm::createStringError(reference.path() + ": its metadata 'dtype' is '" + dtype +
+                                   "', expected float64, float32, float16 or bfloat16");
+  return type;
+}
+
+llvm::Expected<std::string> kvTypeOf(const TensorFile &reference) {
+  ModelOptions told;
+  told.kvType = "f32";
+  if (llvm::Error error = takeRunOptions(reference, told))
+    return std::move(error);
+  return told.kvType;
+}
+
+bool ranOnKernels(const TensorFile &file) {
+  return llvm::any_of(file.allMetadata(), [](const auto &pair) {
+    return llvm::StringRef(pair.first).starts_with("label:") && pair.second != "reference";
+  });
+}
+
 llvm::Expected<std::vector<Proof>> graphErrors(Reference &interpreter, const TensorFile &reference,
                                                llvm::ArrayRef<int32_t> ids,
-                                               const ReferenceType &type) {
-  GraphWalk walk(interpreter.graph().forward(), reference, type, ids.size());
+                                               const ReferenceType &type,
+                                               const std::function<bool(llvm::StringRef)> &wanted) {
+  GraphWalk walk(interpreter.graph().forward(), reference, type, ids.size(), wanted);
   std::vector<BatchToken> batch;
   for (auto [i, id] : llvm::enumerate(ids)) {
     batch.push_back({id, 0, true});

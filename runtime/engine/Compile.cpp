@@ -27,19 +27,34 @@ uint32_t plannedContext(const gguf::File &file, const ModelOptions &options) {
   return options.nCtx == 0 || (train && options.nCtx > train) ? train : options.nCtx;
 }
 
-llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options) {
+llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options,
+                                      llvm::function_ref<void(ModuleOp)> onImport) {
   Graph graph;
   graph.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   auto module = importModule(graph.context.get(), file);
   if (!module)
     return module.takeError();
   graph.module = std::move(*module);
+  if (onImport)
+    onImport(*graph.module);
   auto report =
       buildGraph(*graph.module, {.kvType = options.kvType, .nCtx = plannedContext(file, options)});
   if (!report)
     return llvm::createStringError(file.path() + ": " + llvm::toString(report.takeError()));
   graph.report = std::move(*report);
   graph.nCtxTrain = contextLength(file);
+  if (options.changeGraph)
+    options.changeGraph("", graph);
+  return graph;
+}
+
+llvm::Expected<Graph> buildGraphAt(const gguf::File &file, const ModelOptions &options,
+                                   Stage stage) {
+  auto graph = buildModelGraph(file, options);
+  if (!graph)
+    return graph;
+  if (llvm::Error error = runPasses(*graph, options, {}, stage))
+    return std::move(error);
   return graph;
 }
 
@@ -91,17 +106,28 @@ static llvm::Error checkSites(Graph &graph, ArrayRef<std::string> disable) {
   return llvm::Error::success();
 }
 
-llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer) {
+llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer,
+                      Stage stage) {
+  if (stage == Stage::Frontend)
+    return llvm::Error::success();
   PassManager manager(graph.context.get(), ModuleOp::getOperationName());
   PipelineOptions pipeline;
   pipeline.disable = options.disable;
   pipeline.activations = options.activations;
   pipeline.explain = bool(observer.remark);
+  pipeline.fuseOnly = stage == Stage::Fused;
   if (llvm::Error error = addPipeline(manager, pipeline))
     return error;
   if (llvm::Error error = checkSites(graph, options.disable))
     return error;
-  manager.addInstrumentation(std::make_unique<Watch>(observer));
+  PassObserver watch = observer;
+  if (options.changeGraph)
+    watch.after = [&](StringRef flag, ModuleOp module) {
+      options.changeGraph(flag, graph);
+      if (observer.after)
+        observer.after(flag, module);
+    };
+  manager.addInstrumentation(std::make_unique<Watch>(watch));
   std::string message;
   ScopedDiagnosticHandler collect(graph.context.get(), [&](Diagnostic &d) {
     if (d.getSeverity() == DiagnosticSeverity::Error && message.empty())

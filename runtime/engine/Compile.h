@@ -27,8 +27,19 @@ uint32_t contextLength(const gguf::File &file);
 /// on it (longrope); for those what `options` asks for, at most what the model was trained on.
 uint32_t plannedContext(const gguf::File &file, const ModelOptions &options);
 
-/// Level 1: what the frontend built.
-llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options);
+/// How far a graph has come.
+enum class Stage {
+  Frontend, ///< as the papers have it
+  Fused,    ///< all passes that change what an op is; weights and activations as in the file
+  Planned,  ///< kernels, memory and barriers chosen: as it runs
+};
+
+/// Level 1: what the frontend built. `onImport` may change the module before the frontend reads it.
+llvm::Expected<Graph> buildModelGraph(const gguf::File &file, const ModelOptions &options,
+                                      llvm::function_ref<void(mlir::ModuleOp)> onImport = nullptr);
+/// That, and the passes up to the stage. Errors as runPasses().
+llvm::Expected<Graph> buildGraphAt(const gguf::File &file, const ModelOptions &options,
+                                   Stage stage);
 
 /// What a pass says about a site: that it fired, or why it did not.
 struct PassRemark {
@@ -44,9 +55,10 @@ struct PassObserver {
   std::function<void(llvm::StringRef, PassRemark)> remark;
 };
 
-/// Runs all passes on a graph. Errors: a name in options.disable that no pass has, a graph that a
-/// pass refuses.
-llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer = {});
+/// Runs the passes on a graph, all of them or up to a stage. Errors: a name in options.disable that
+/// no pass has, a graph that a pass refuses.
+llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObserver &observer = {},
+                      Stage stage = Stage::Planned);
 
 /// Plan and object code of a planned graph, for options.level.
 llvm::Expected<CacheEntry> compileGraph(Graph &graph, const ModelOptions &options);

@@ -96,15 +96,24 @@ static bool resolve(Slice &slice, int64_t length) {
   return slice.begin >= 0 && slice.begin < std::min(length, slice.end.value_or(length));
 }
 
-/// How many rows of the shape `row` a tensor is: one without an axis for it. Heads may lie side by
-/// side. 0: it does not fit.
-static int64_t rowsThatFit(llvm::ArrayRef<int64_t> row, llvm::ArrayRef<int64_t> tensor) {
-  auto isRow = [&](llvm::ArrayRef<int64_t> shape) {
-    return shape == row || (shape.size() == 1 && row.size() == 2 && shape[0] == row[0] * row[1]);
+/// A file's tensor as rows of the shape `row` (negative: any length): without an axis for them it
+/// is one. Heads may lie side by side. Empty: it does not fit.
+static llvm::SmallVector<int64_t, 3> asRows(llvm::ArrayRef<int64_t> row,
+                                            llvm::ArrayRef<int64_t> tensor) {
+  auto rowOf = [&](llvm::ArrayRef<int64_t> shape) -> llvm::SmallVector<int64_t, 3> {
+    if (shape.size() == 1 && row.size() == 2 && shape[0] == row[0] * row[1])
+      return {row[0], row[1]};
+    bool fits = shape.size() == row.size();
+    for (size_t i = 0; fits && i < row.size(); ++i)
+      fits = row[i] < 0 || row[i] == shape[i];
+    return fits ? llvm::SmallVector<int64_t, 3>(shape) : llvm::SmallVector<int64_t, 3>();
   };
-  if (isRow(tensor))
-    return 1;
-  return !tensor.empty() && isRow(tensor.drop_front()) ? tensor[0] : 0;
+  auto single = rowOf(tensor);
+  auto several = tensor.empty() ? single : rowOf(tensor.drop_front());
+  auto &shape = single.empty() ? several : single;
+  if (!shape.empty())
+    shape.insert(shape.begin(), single.empty() ? tensor[0] : 1);
+  return shape;
 }
 
 llvm::Expected<ValueEdit> ValueEdit::create(const Edit &edit, llvm::StringRef name,
@@ -130,12 +139,12 @@ llvm::Expected<ValueEdit> ValueEdit::create(const Edit &edit, llvm::StringRef na
       readTransformed(*edit.file, edit.source.empty() ? name : edit.source, shape, applied);
   if (!tensor)
     return tensor.takeError();
-  v.operandRows = rowsThatFit(shape.drop_front(), tensor->shape);
-  if (v.operandRows == 0)
+  v.operandShape = asRows(shape.drop_front(), tensor->shape);
+  if (v.operandShape.empty() || tensor->data.empty())
     return refused(edit.text, edit.file->path() + " holds another shape than " + name);
   int64_t last = std::min(nTokens, v.slices[0].end.value_or(nTokens)) - 1;
-  if (v.operandRows > 1 && last >= v.operandRows)
-    return refused(edit.text, edit.file->path() + " has " + llvm::Twine(v.operandRows) +
+  if (v.operandShape[0] > 1 && last >= v.operandShape[0])
+    return refused(edit.text, edit.file->path() + " has " + llvm::Twine(v.operandShape[0]) +
                                   " rows, none for token " + llvm::Twine(last));
   v.operand = std::move(tensor->data);
   return v;
@@ -158,22 +167,26 @@ void ValueEdit::applyAt(const EditView &view, unsigned axis, float *to, const fl
     ++changed;
     return;
   }
-  int64_t width = 1; // of one place of this axis in the operand
-  for (int64_t d : llvm::ArrayRef(view.shape).drop_front(axis + 1))
-    width *= d;
   const Slice &slice = slices[axis];
-  for (int64_t i = slice.begin, end = std::min(view.shape[axis], slice.end.value_or(INT64_MAX));
-       i < end; ++i)
+  int64_t width = 1; // of one place of this axis in the operand
+  int64_t end = std::min(view.shape[axis], slice.end.value_or(INT64_MAX));
+  if (from) {
+    end = std::min(end, operandShape[axis]);
+    for (int64_t d : llvm::ArrayRef(operandShape).drop_front(axis + 1))
+      width *= d;
+  }
+  for (int64_t i = slice.begin; i < end; ++i)
     applyAt(view, axis + 1, to + i * view.strides[axis], from ? from + i * width : nullptr);
 }
 
 void ValueEdit::apply(const EditView &view) {
-  int64_t width = operandRows ? int64_t(operand.size()) / operandRows : 0;
+  int64_t rows = operandShape.empty() ? 0 : operandShape[0];
+  int64_t width = rows ? int64_t(operand.size()) / rows : 0;
   for (auto [row, position] : llvm::enumerate(view.positions)) {
     bool selected = position >= slices[0].begin && position < slices[0].end.value_or(INT64_MAX);
-    if (!selected || (operandRows > 1 && position >= operandRows))
+    if (!selected || (rows > 1 && position >= rows))
       continue;
-    const float *from = operandRows ? &operand[operandRows > 1 ? position * width : 0] : nullptr;
+    const float *from = rows ? &operand[rows > 1 ? position * width : 0] : nullptr;
     applyAt(view, 1, view.data + int64_t(row) * view.strides[0], from);
   }
 }

@@ -66,9 +66,9 @@ private:
 
   Edit edit;
   std::string name;
-  llvm::SmallVector<Slice, 3> slices; ///< one for each axis, nothing negative
-  std::vector<float> operand;         ///< rows of the file's tensor
-  int64_t operandRows = 0;
+  llvm::SmallVector<Slice, 3> slices;         ///< one for each axis, nothing negative
+  std::vector<float> operand;                 ///< the file's tensor
+  llvm::SmallVector<int64_t, 3> operandShape; ///< as the value's, its rows first; empty: none
   uint64_t changed = 0;
 };
 

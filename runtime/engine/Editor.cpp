@@ -34,22 +34,6 @@ NamedValues exposedValues(func::FuncOp forward) {
   return values;
 }
 
-/// The step that a name lies inside of, or that writes it as records; null: none.
-Operation *containerOf(func::FuncOp forward, StringRef wanted) {
-  for (Operation &op : forward.front()) {
-    if (!ir::isStep(&op))
-      continue;
-    if (op.getNumResults() == 1 && ir::nameOf(&op) == wanted)
-      return &op;
-    auto fused = dyn_cast<ir::FusedOp>(&op);
-    if (fused && llvm::any_of(fused.getInnerNames(), [&](Attribute name) {
-          return cast<StringAttr>(name).getValue() == wanted;
-        }))
-      return &op;
-  }
-  return nullptr;
-}
-
 llvm::Expected<llvm::GlobPattern> globOf(const Edit &edit) {
   auto glob = llvm::GlobPattern::create(edit.name);
   if (!glob)
@@ -73,7 +57,7 @@ llvm::Expected<std::set<std::string>> passesThatHide(Graph &graph, const ModelOp
     NamedValues now = exposedValues(graph.forward());
     for (const std::string &name : names)
       if (before.count(name) && !now.count(name))
-        if (Operation *container = containerOf(graph.forward(), name))
+        if (Operation *container = stepWith(graph, name))
           items.insert((flag + "@" + ir::nameOf(container)).str());
     before = std::move(now);
   };

@@ -62,6 +62,19 @@ StringRef resultName(Operation *op, unsigned result) {
   return ir::nameOf(op);
 }
 
+Operation *stepWith(const Graph &graph, StringRef name) {
+  for (Operation *op : stepOps(graph)) {
+    for (OpResult result : op->getResults())
+      if (resultName(op, result.getResultNumber()) == name)
+        return op;
+    if (auto fused = dyn_cast<ir::FusedOp>(op))
+      for (Attribute inner : fused.getInnerNames())
+        if (cast<StringAttr>(inner).getValue() == name)
+          return op;
+  }
+  return nullptr;
+}
+
 RankedTensorType namedType(Value result, StringRef name) {
   for (Operation *user : result.getUsers())
     if (isa<ir::ReshapeOp>(user) && ir::nameOf(user) == name)

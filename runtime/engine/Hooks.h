@@ -89,6 +89,8 @@ std::vector<mlir::Operation *> stepOps(const Graph &graph);
 
 /// The name of one of a step's results; empty for an unnamed one.
 llvm::StringRef resultName(mlir::Operation *op, unsigned result);
+/// The step of a graph that computes a value or has it inside; null: none.
+mlir::Operation *stepWith(const Graph &graph, llvm::StringRef name);
 /// A result's type under the shape that its name has in the graph: heads are split by a reshape.
 mlir::RankedTensorType namedType(mlir::Value result, llvm::StringRef name);
 /// Whether the graph keeps this value's heads before its tokens: attn_scores, attn_probs.

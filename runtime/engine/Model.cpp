@@ -41,7 +41,7 @@ llvm::Expected<std::shared_ptr<Model>> Model::load(ModelOptions options) {
 
 llvm::Error Model::compile() {
   nCtxTrain = contextLength(*gguf);
-  ObjectCache cache(opts.cacheDir);
+  ObjectCache cache(opts.changeGraph ? "" : opts.cacheDir);
   std::string key = ObjectCache::key(cacheDescription(*gguf, opts));
   std::optional<CacheEntry> entry = cache.find(key);
   cached = entry.has_value();
@@ -130,11 +130,9 @@ llvm::Expected<const Graph *> Model::plannedGraph() const {
   std::lock_guard<std::mutex> lock(graphMutex);
   if (graph)
     return graph.get();
-  auto fresh = buildModelGraph(*gguf, opts);
+  auto fresh = buildGraphAt(*gguf, opts, Stage::Planned);
   if (!fresh)
     return fresh.takeError();
-  if (llvm::Error error = runPasses(*fresh, opts))
-    return std::move(error);
   graph = std::make_unique<Graph>(std::move(*fresh));
   return graph.get();
 }

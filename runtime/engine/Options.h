@@ -7,6 +7,8 @@
 
 namespace vetro {
 
+struct Graph; // Compile.h
+
 /// What decides the compiled model.
 struct ModelOptions {
   std::string path;
@@ -22,6 +24,9 @@ struct ModelOptions {
   bool pin = true;        ///< bind threads to processors
   bool graphOnly = false; ///< no weights, no code: inspect, graph, passes
   std::function<void(llvm::StringRef stage, double fraction)> progress = {}; ///< may be empty
+  /// Surgery: may change the graph that the frontend built (pass: ""), and what each pass made of
+  /// it. Such plans are not cached. May be empty.
+  std::function<void(llvm::StringRef pass, Graph &)> changeGraph = {};
 };
 
 /// What a session may hold.

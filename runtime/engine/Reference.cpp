@@ -70,8 +70,8 @@ void FloatState::load(llvm::StringRef state, int32_t slot, float *out, int64_t n
   std::copy_n(item.data.data() + slot * n, n, out);
 }
 
-llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions &options,
-                                                             const SessionOptions &session) {
+llvm::Expected<std::unique_ptr<Reference>>
+Reference::create(const ModelOptions &options, const SessionOptions &session, Stage stage) {
   std::unique_ptr<Reference> r(new Reference());
   auto file = gguf::File::open(options.path, options.open);
   if (!file)
@@ -87,7 +87,7 @@ llvm::Expected<std::unique_ptr<Reference>> Reference::create(const ModelOptions 
   r->pool = std::move(*pool);
   ModelOptions planned = options;
   planned.nCtx = session.nCtx;
-  auto graph = buildModelGraph(*r->file, planned);
+  auto graph = buildGraphAt(*r->file, planned, stage);
   if (!graph)
     return graph.takeError();
   r->built = std::move(*graph);

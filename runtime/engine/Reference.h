@@ -57,12 +57,12 @@ private:
   llvm::StringMap<Item> items;
 };
 
-/// Runs the frontend's graph, no pass applied: weights dequantised, activations in f32.
+/// Runs the frontend's graph, no pass applied (or fused): weights dequantised, activations in f32.
 class Reference : public Evaluator {
 public:
   /// Error: whatever the file or the architecture refuses.
-  static llvm::Expected<std::unique_ptr<Reference>> create(const ModelOptions &model,
-                                                           const SessionOptions &session);
+  static llvm::Expected<std::unique_ptr<Reference>>
+  create(const ModelOptions &model, const SessionOptions &session, Stage stage = Stage::Frontend);
 
   llvm::Error decode(llvm::ArrayRef<BatchToken> batch,
                      llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) override;

@@ -37,6 +37,16 @@ StringRef bestLevel() {
   return best;
 }
 
+std::vector<StringRef> levelsBelow(StringRef level) {
+  std::vector<StringRef> below;
+  for (const LevelTarget &target : levelTargets) {
+    if (target.level == level)
+      return {below.rbegin(), below.rend()};
+    below.push_back(target.level);
+  }
+  return {};
+}
+
 static Expected<const LevelTarget *> findLevel(StringRef level) {
   for (const LevelTarget &target : levelTargets) {
     if (target.level != level)

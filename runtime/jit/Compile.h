@@ -9,6 +9,8 @@ namespace vetro {
 
 /// The highest level that this CPU runs: "scalar", "avx2", "avx512" or "vnni".
 llvm::StringRef bestLevel();
+/// The levels below this one, the highest first.
+std::vector<llvm::StringRef> levelsBelow(llvm::StringRef level);
 
 /// Links the kernels of `level` into `steps`, optimises and compiles. Every function is built for
 /// exactly that level, so forcing a lower one gives that machine's code. Errors: an unknown level;

@@ -48,11 +48,11 @@ std::unique_ptr<TensorFile> interpreted(Reference &interpreter, llvm::ArrayRef<i
   return written(values, ids);
 }
 
-Subject subjectOf(const std::string &path) {
+ModelOptions optionsOf(const std::string &path) {
   ModelOptions options;
   options.path = path, options.nThreads = 1, options.pin = false;
   options.cacheDir = buildDir() + "/plans";
-  return must(Subject::load(options, {}));
+  return options;
 }
 
 // A step is a plain function: what the fault needs to know stands here.
@@ -71,17 +71,14 @@ void faultyStep(const VtArgs *args, uint32_t begin, uint32_t end, uint32_t threa
   planted.spoil(result, before, planted.width);
 }
 
-/// A session of the model, with the fault where there is one.
-llvm::Expected<std::unique_ptr<Session>> openFaulty(std::shared_ptr<const Model> model,
-                                                    const PlanValue &value, Spoil spoil,
-                                                    uint32_t nTokens) {
-  SessionOptions o;
-  o.nUbatch = o.nOutputs = nTokens;
-  auto session = Session::create(std::move(model), o);
-  if (session && spoil)
-    planted = {(*session)->runner().replaceStep(value.step, faultyStep), spoil, value.operand,
-               value.width};
-  return session;
+/// Spoils the step that writes `value` in a session.
+void plant(Session &session, const std::string &value, Spoil spoil) {
+  auto &values = session.model().plan().values;
+  auto found = llvm::find_if(values, [&](const PlanValue &v) { return v.name == value; });
+  REQUIRE(found != values.end());
+  REQUIRE(found->format == "f32");
+  planted = {session.runner().replaceStep(found->step, faultyStep), spoil, found->operand,
+             found->width};
 }
 
 /// Everything that ran in the session that `open` gives.
@@ -96,30 +93,52 @@ std::unique_ptr<TensorFile> ran(const Model &model, const OpenSession &open,
 
 } // namespace
 
-std::optional<FirstBad> findGraphFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
-                                       const GraphFault &fault) {
-  auto sound = interpreted(*reference(path), ids);
-  auto faulty = reference(path);
-  fault(faulty->graph().forward());
-  auto ours = interpreted(*faulty, ids);
-  Subject subject = subjectOf(path);
-  fault(subject.interpreter->graph().forward());
-  return must(diff(*ours, *sound, {}, subject)).first;
+Verdicts findGraphFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
+                        const GraphFault &fault) {
+  std::shared_ptr<const TensorFile> sound = interpreted(*reference(path), ids);
+  ModelOptions options = optionsOf(path);
+  options.level = "scalar"; // compiles the quickest
+  options.changeGraph = [&](llvm::StringRef pass, Graph &graph) {
+    if (pass.empty())
+      fault(graph.forward());
+  };
+  auto ours = interpreted(*must(Reference::create(options, {})), ids);
+  Subject subject = must(Subject::load(options, {}));
+  return {must(diff(*ours, *sound, {}, subject)).first, must(bisect(sound, {options, {}, {}}))};
 }
 
-std::optional<FirstBad> findKernelFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
-                                        const std::string &value, Spoil spoil) {
-  Subject subject = subjectOf(path);
-  auto &values = subject.model->plan().values;
-  auto found = llvm::find_if(values, [&](const PlanValue &v) { return v.name == value; });
-  REQUIRE(found != values.end());
-  REQUIRE(found->format == "f32");
-  subject.open = [model = subject.model, found, spoil](uint32_t nTokens) {
-    return openFaulty(model, *found, spoil, nTokens);
+BisectReport findPassFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
+                           const std::string &flag, const GraphFault &fault) {
+  std::shared_ptr<const TensorFile> sound = interpreted(*reference(path), ids);
+  ModelOptions options = optionsOf(path);
+  options.level = "scalar"; // compiles the quickest
+  options.changeGraph = [&](llvm::StringRef pass, Graph &graph) {
+    if (pass == flag)
+      fault(graph.forward());
   };
-  auto sound = interpreted(*reference(path), ids);
+  return must(bisect(sound, {options, {}, {}}));
+}
+
+Verdicts findKernelFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
+                         const std::string &value, Spoil spoil) {
+  Subject subject = must(Subject::load(optionsOf(path), {}));
+  auto onSession = [&](Session &session) {
+    if (spoil)
+      plant(session, value, spoil);
+  };
+  subject.open = [&, model = subject.model](uint32_t nTokens) {
+    SessionOptions o;
+    o.nUbatch = o.nOutputs = nTokens;
+    auto session = Session::create(model, o);
+    if (session)
+      onSession(**session);
+    return session;
+  };
+  std::shared_ptr<const TensorFile> sound = interpreted(*reference(path), ids);
   auto ours = ran(*subject.model, subject.open, ids);
-  return must(diff(*ours, *sound, {}, subject)).first;
+  BisectOptions options;
+  options.model = optionsOf(path), options.onSession = onSession;
+  return {must(diff(*ours, *sound, {}, subject)).first, must(bisect(sound, options))};
 }
 
 } // namespace vetro::test

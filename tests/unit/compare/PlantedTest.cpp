@@ -1,6 +1,7 @@
 // Twelve kinds of fault, three sites each (or three sizes where there is one site): the first wrong
 // value is named, and its kind; where there is no fault, nothing is.
 #include "compiler/ir/Names.h"
+#include "runtime/jit/Compile.h"
 #include "tests/unit/compare/Faults.h"
 #include "tests/unit/tiny/TinyFile.h"
 
@@ -10,7 +11,7 @@ using namespace vetro::test;
 
 namespace {
 
-constexpr int layers = 6;
+constexpr int layers = 4;
 constexpr int sites[] = {0, layers / 2, layers - 1};
 
 std::string at(int layer, const std::string &suffix) {
@@ -33,17 +34,42 @@ const TinyFile &llama() {
 
 std::vector<int32_t> prompt(uint32_t seed = 3) { return randomIds(20, 400, seed); }
 
-/// The fault `plant(forward, layer)` is found as a wrong graph at `suffix` of each site.
-void expectAtSites(const TinyFile &file, const std::string &suffix, const std::string &op,
-                   llvm::function_ref<void(func::FuncOp, int)> plant) {
-  for (int layer : sites) {
-    auto first =
-        findGraphFault(file.path(), prompt(), [&](func::FuncOp forward) { plant(forward, layer); });
-    INFO(suffix << " of layer " << layer << ": found " << (first ? first->name : "nothing"));
+/// Both diff and bisect name this value, and this kind.
+void expectFound(const Verdicts &found, const std::string &name, const std::string &kind) {
+  for (auto &[by, first] :
+       {std::pair("diff", found.diff), std::pair("bisect", found.bisect.first)}) {
+    INFO(by << " found " << (first ? first->name + ", " + first->kind : "nothing"));
     REQUIRE(first.has_value());
-    CHECK(first->name == at(layer, suffix));
-    CHECK(first->kind == "graph");
-    CHECK(llvm::is_contained(first->ops, op));
+    CHECK(first->name == name);
+    CHECK(first->kind == kind);
+    CHECK(first->ratio > 1);
+  }
+}
+
+void expectNothing(const Verdicts &found) {
+  for (auto &[by, first] :
+       {std::pair("diff", found.diff), std::pair("bisect", found.bisect.first)}) {
+    INFO(by << " found " << (first ? first->name + ", " + first->kind : "nothing"));
+    CHECK_FALSE(first.has_value());
+  }
+}
+
+/// The fault `plant(forward, layer)` is found as a wrong graph at `suffix` of each site; `alone`:
+/// no other value of the layer is wrong.
+void expectAtSites(const TinyFile &file, const std::string &suffix, const std::string &op,
+                   llvm::function_ref<void(func::FuncOp, int)> plant, bool alone = true) {
+  for (int layer : sites) {
+    INFO(suffix << " of layer " << layer);
+    auto found =
+        findGraphFault(file.path(), prompt(), [&](func::FuncOp forward) { plant(forward, layer); });
+    expectFound(found, at(layer, suffix), "graph");
+    CHECK(llvm::is_contained(found.bisect.first->ops, op));
+    CHECK(found.bisect.blame == "the frontend");
+    CHECK(llvm::StringRef(found.bisect.first->source).starts_with("frontends/arch/"));
+    // Where nothing else is wrong, all after it is right once the reference's value is in place.
+    REQUIRE(found.bisect.recovery.has_value());
+    if (alone)
+      CHECK(found.bisect.recovery->after >= found.bisect.recovery->before - 1);
   }
 }
 
@@ -51,12 +77,10 @@ void expectAtSites(const TinyFile &file, const std::string &suffix, const std::s
 void expectSizes(const std::string &name, llvm::function_ref<void(func::FuncOp, float)> plant,
                  std::initializer_list<float> sizes) {
   for (float size : sizes) {
-    auto first = findGraphFault(gemma().path(), prompt(),
-                                [&](func::FuncOp forward) { plant(forward, size); });
-    INFO(name << " by " << size << ": found " << (first ? first->name : "nothing"));
-    REQUIRE(first.has_value());
-    CHECK(first->name == name);
-    CHECK(first->kind == "graph");
+    INFO(name << " by " << size);
+    expectFound(findGraphFault(gemma().path(), prompt(),
+                               [&](func::FuncOp forward) { plant(forward, size); }),
+                name, "graph");
   }
 }
 
@@ -117,21 +141,23 @@ TEST_CASE("5: the map of KV heads") {
 }
 
 TEST_CASE("6: gate and up swapped") {
-  expectAtSites(llama(), "ffn_gate", "matmul", [](func::FuncOp f, int layer) {
-    auto gate = opOf<ir::MatmulOp>(f, at(layer, "ffn_gate"));
-    auto up = opOf<ir::MatmulOp>(f, at(layer, "ffn_up"));
-    Value w = gate.getW();
-    up.getW().getDefiningOp()->moveBefore(w.getDefiningOp());
-    gate.setOperand(1, up.getW());
-    up.setOperand(1, w);
-  });
+  expectAtSites(
+      llama(), "ffn_gate", "matmul",
+      [](func::FuncOp f, int layer) {
+        auto gate = opOf<ir::MatmulOp>(f, at(layer, "ffn_gate"));
+        auto up = opOf<ir::MatmulOp>(f, at(layer, "ffn_up"));
+        Value w = gate.getW();
+        up.getW().getDefiningOp()->moveBefore(w.getDefiningOp());
+        gate.setOperand(1, up.getW());
+        up.setOperand(1, w);
+      },
+      /*alone=*/false);
 }
 
 TEST_CASE("7: a window that is off by one") {
   expectAtSites(gemma(), "attn_probs", "attn_mask", [](func::FuncOp f, int layer) {
     auto mask = opOf<ir::AttnMaskOp>(f, at(layer, "attn_probs"));
-    REQUIRE(mask.getWindow() == 6);
-    mask.setWindow(7);
+    mask.setWindow(mask.getWindow() + 1);
   });
 }
 
@@ -164,42 +190,76 @@ TEST_CASE("10: a soft-cap left out or otherwise") {
 
 TEST_CASE("11: a wrong scale in one kernel") {
   for (int layer : sites) {
-    auto first = findKernelFault(llama().path(), prompt(), at(layer, "k"),
+    INFO("layer " << layer);
+    auto found = findKernelFault(llama().path(), prompt(), at(layer, "k"),
                                  [](auto result, auto, uint64_t width) {
                                    for (uint64_t i = 0; i < result.size(); ++i)
                                      if (i % width / 16 == 1) // one tile of rows
                                        result[i] *= 1.01f;
                                  });
-    INFO(layer << ": found " << (first ? first->name : "nothing"));
-    REQUIRE(first.has_value());
-    CHECK(first->name == at(layer, "k"));
-    CHECK(first->kind == "kernel");
+    expectFound(found, at(layer, "k"), "kernel");
+    CHECK(llvm::StringRef(found.bisect.blame).ends_with(", at every level"));
+    CHECK(found.bisect.trials.size() >= levelsBelow(bestLevel()).size());
+    CHECK(found.bisect.recovery->after > found.bisect.recovery->before);
   }
 }
 
 TEST_CASE("12: a value written too early") {
   for (int layer : sites) {
-    auto first = findKernelFault(llama().path(), prompt(), at(layer, "resid_mid"),
+    INFO("layer " << layer);
+    auto found = findKernelFault(llama().path(), prompt(), at(layer, "resid_mid"),
                                  [](auto result, auto before, uint64_t width) {
                                    for (uint64_t i = 0; i < width; ++i) // the first token's
                                      result[i] = before[i];
                                  });
-    INFO(layer << ": found " << (first ? first->name : "nothing"));
-    REQUIRE(first.has_value());
-    CHECK(first->name == at(layer, "resid_mid"));
-    CHECK(first->kind == "kernel");
+    expectFound(found, at(layer, "resid_mid"), "kernel");
+    CHECK(llvm::StringRef(found.bisect.blame).ends_with(", at every level"));
+    CHECK(found.bisect.trials.size() >= levelsBelow(bestLevel()).size());
+    CHECK(found.bisect.recovery->after > found.bisect.recovery->before);
   }
+}
+
+TEST_CASE("what a pass made wrong is the pass's") {
+  auto expect = [](const std::string &pass, const std::string &site, const std::string &value,
+                   llvm::function_ref<void(func::FuncOp, int)> plant) {
+    for (int layer : sites) {
+      BisectReport found =
+          findPassFault(llama().path(), prompt(), pass, [&](func::FuncOp f) { plant(f, layer); });
+      INFO(pass << " at layer " << layer << ": found "
+                << (found.first ? found.first->name + ", " + found.first->kind : "nothing"));
+      REQUIRE(found.first.has_value());
+      CHECK(found.first->name == at(layer, value));
+      CHECK(found.first->kind == "pass");
+      CHECK(found.blame == pass + "@" + at(layer, site));
+      CHECK(found.recovery->after > found.recovery->before);
+    }
+  };
+  expect("fuse-glu", "ffn_act", "ffn_gate", [](func::FuncOp f, int layer) {
+    auto glu = opOf<ir::GluOp>(f, at(layer, "ffn_act"));
+    if (glu && ir::nameOf(glu) == at(layer, "ffn_act")) {
+      Value gate = glu.getOperand(1);
+      glu.setOperand(1, glu.getOperand(2));
+      glu.setOperand(2, gate);
+    }
+  });
+  expect("fuse-attention", "attn_ctx", "attn_scores", [](func::FuncOp f, int layer) {
+    if (auto attention = opOf<ir::AttentionOp>(f, at(layer, "attn_ctx")))
+      if (ir::nameOf(attention) == at(layer, "attn_ctx"))
+        attention.setScale(times(attention.getScale(), 1.01f));
+  });
+  expect("fuse-rms-norm", "ffn_norm", "ffn_norm", [](func::FuncOp f, int layer) {
+    if (auto norm = opOf<ir::RMSNormMulOp>(f, at(layer, "ffn_norm")))
+      if (ir::nameOf(norm) == at(layer, "ffn_norm"))
+        norm.setEps(llvm::APFloat(1e-2f));
+  });
 }
 
 TEST_CASE("ten controls without a fault") {
   for (uint32_t seed = 0; seed < 5; ++seed) {
-    auto graph =
-        findGraphFault((seed % 2 ? llama() : gemma()).path(), prompt(seed), [](func::FuncOp) {});
-    INFO("graph, seed " << seed << ": found " << (graph ? graph->name : "nothing"));
-    CHECK_FALSE(graph.has_value());
-    auto kernel = findKernelFault((seed % 2 ? gemma() : llama()).path(), prompt(seed + 50),
-                                  at(0, "q"), nullptr);
-    INFO("kernel, seed " << seed << ": found " << (kernel ? kernel->name : "nothing"));
-    CHECK_FALSE(kernel.has_value());
+    INFO("seed " << seed);
+    expectNothing(
+        findGraphFault((seed % 2 ? llama() : gemma()).path(), prompt(seed), [](func::FuncOp) {}));
+    expectNothing(findKernelFault((seed % 2 ? gemma() : llama()).path(), prompt(seed + 50),
+                                  at(0, "q"), nullptr));
   }
 }
