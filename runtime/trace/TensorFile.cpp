@@ -3,7 +3,6 @@
 #include "runtime/abi/Float.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -47,14 +46,6 @@ constexpr ElementType elementTypes[] = {
 const ElementType *findType(llvm::StringRef name) {
   auto found = llvm::find_if(elementTypes, [&](const ElementType &t) { return name == t.name; });
   return found == std::end(elementTypes) ? nullptr : found;
-}
-
-/// A name of the file, safe to print.
-std::string printable(llvm::StringRef text) {
-  std::string out = "\"";
-  llvm::raw_string_ostream stream(out);
-  llvm::printEscapedString(text.take_front(80), stream);
-  return out + (text.size() > 80 ? "...\"" : "\"");
 }
 
 /// Refuses a key that an object has twice, which a parser would pass over in silence.
@@ -125,52 +116,22 @@ std::string readEntry(const Json &json, TensorEntry &entry) {
 
 } // namespace
 
-TensorFile::~TensorFile() {
-  if (file != llvm::sys::fs::kInvalidFile)
-    llvm::sys::fs::closeFile(file);
-}
-
-llvm::Error TensorFile::error(const llvm::Twine &what) const {
-  return llvm::createStringError(name + ": " + what);
-}
-
 llvm::Expected<std::unique_ptr<TensorFile>> TensorFile::open(llvm::StringRef path) {
+  auto bytes = Bytes::ofFile(path);
+  if (!bytes)
+    return bytes.takeError();
   std::unique_ptr<TensorFile> f(new TensorFile());
-  f->name = path.str();
-  auto handle = llvm::sys::fs::openNativeFileForRead(path);
-  if (!handle)
-    return llvm::createStringError(path +
-                                   ": could not open: " + llvm::toString(handle.takeError()));
-  f->file = *handle;
-  llvm::sys::fs::file_status status;
-  if (auto code = llvm::sys::fs::status(f->file, status))
-    return f->error("could not read its size: " + code.message());
-  if (!llvm::sys::fs::is_regular_file(status))
-    return f->error("is no regular file, expected a safetensors file");
-  f->fileBytes = status.getSize();
+  f->bytes = std::move(*bytes);
   if (llvm::Error error = f->readHeader())
     return std::move(error);
   return f;
 }
 
-llvm::Error TensorFile::readAt(uint64_t offset, void *to, uint64_t bytes) const {
-  for (uint64_t done = 0; done < bytes;) {
-    auto n = llvm::sys::fs::readNativeFileSlice(
-        file, {static_cast<char *>(to) + done, bytes - done}, offset + done);
-    if (!n)
-      return error("could not read: " + llvm::toString(n.takeError()));
-    if (*n == 0)
-      return error("ends at byte " + llvm::Twine(offset + done) + ", it was cut while it was read");
-    done += *n;
-  }
-  return llvm::Error::success();
-}
-
 llvm::Error TensorFile::readHeader() {
-  uint64_t length = 0;
+  uint64_t length = 0, fileBytes = bytes->size();
   if (fileBytes < 8)
     return error("is " + llvm::Twine(fileBytes) + " bytes, a safetensors file has at least 8");
-  if (llvm::Error error = readAt(0, &length, 8))
+  if (llvm::Error error = bytes->read(0, &length, 8))
     return error;
   if (length > maxHeaderBytes)
     return error("its first 8 bytes announce a header of " + llvm::Twine(length) +
@@ -179,7 +140,7 @@ llvm::Error TensorFile::readHeader() {
     return error("its header of " + llvm::Twine(length) + " bytes does not fit its " +
                  llvm::Twine(fileBytes) + " bytes: is it whole?");
   std::string text(length, '\0');
-  if (llvm::Error error = readAt(8, text.data(), length))
+  if (llvm::Error error = bytes->read(8, text.data(), length))
     return error;
   if (llvm::Error error = parseHeader(text, fileBytes - 8 - length))
     return error;
@@ -248,12 +209,12 @@ llvm::Expected<NamedTensor> TensorFile::read(llvm::StringRef tensor) const {
   if (!entry)
     return error("has no tensor " + printable(tensor));
   const ElementType &type = *findType(entry->dtype);
-  std::string bytes(entry->sizeBytes, '\0');
-  if (llvm::Error error = readAt(entry->offset, bytes.data(), bytes.size()))
+  std::string data(entry->sizeBytes, '\0');
+  if (llvm::Error error = bytes->read(entry->offset, data.data(), data.size()))
     return std::move(error);
-  NamedTensor out{entry->name, entry->shape, std::vector<float>(bytes.size() / type.bytes)};
+  NamedTensor out{entry->name, entry->shape, std::vector<float>(data.size() / type.bytes)};
   for (auto [i, value] : llvm::enumerate(out.data))
-    value = type.toFloat(&bytes[i * type.bytes]);
+    value = type.toFloat(&data[i * type.bytes]);
   return out;
 }
 

@@ -1,13 +1,11 @@
 // Named tensors of a file, read one at a time: what a comparison reads.
 #pragma once
 
+#include "runtime/trace/Bytes.h"
 #include "runtime/trace/Safetensors.h"
 
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
 #include <map>
-#include <memory>
 
 namespace vetro {
 
@@ -25,9 +23,8 @@ public:
   /// types, sizes that fit shapes, data without a gap or an overlap to the file's end. Error: one
   /// line with the path and what is wrong.
   static llvm::Expected<std::unique_ptr<TensorFile>> open(llvm::StringRef path);
-  ~TensorFile();
 
-  const std::string &path() const { return name; }
+  const std::string &path() const { return bytes->path(); }
   /// In the order of their data, which is that of computation in our dumps.
   const std::vector<TensorEntry> &entries() const { return list; }
   /// Null: no tensor of this name.
@@ -40,15 +37,12 @@ public:
 
 private:
   TensorFile() = default;
-  llvm::Error error(const llvm::Twine &what) const;
+  llvm::Error error(const llvm::Twine &what) const { return bytes->error(what); }
   llvm::Error readHeader();
   llvm::Error parseHeader(llvm::StringRef text, uint64_t dataBytes);
   llvm::Error checkRanges(uint64_t dataBytes) const;
-  llvm::Error readAt(uint64_t offset, void *to, uint64_t bytes) const;
 
-  std::string name;
-  llvm::sys::fs::file_t file = llvm::sys::fs::kInvalidFile;
-  uint64_t fileBytes = 0;
+  std::shared_ptr<const Bytes> bytes;
   std::vector<TensorEntry> list;
   llvm::StringMap<size_t> index;
   std::map<std::string, std::string> pairs;
