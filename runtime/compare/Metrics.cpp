@@ -96,14 +96,19 @@ Difference difference(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> ours,
   return d;
 }
 
-/// log of the softmax, in double.
-static std::vector<double> logSoftmax(llvm::ArrayRef<float> x) {
+double logSumExp(llvm::ArrayRef<float> x) {
   double most = *std::max_element(x.begin(), x.end()), sum = 0;
   for (float v : x)
     sum += std::exp(v - most);
+  return most + std::log(sum);
+}
+
+/// log of the softmax, in double.
+static std::vector<double> logSoftmax(llvm::ArrayRef<float> x) {
+  double sum = logSumExp(x);
   std::vector<double> out(x.size());
   for (auto [o, v] : llvm::zip_equal(out, x))
-    o = v - most - std::log(sum);
+    o = v - sum;
   return out;
 }
 

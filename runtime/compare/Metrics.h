@@ -38,6 +38,9 @@ double snrDb(double nmse);
 /// [3,0,17] for a flat index.
 std::vector<int64_t> placeOf(llvm::ArrayRef<int64_t> shape, uint64_t flat);
 
+/// ln of the sum of exp of all, in double and in order. Not finite where the largest is not.
+double logSumExp(llvm::ArrayRef<float> x);
+
 /// What a user sees of two rows-by-vocabulary tables of logits.
 struct LogitDifference {
   double meanKl = 0, maxKl = 0; ///< nats, KL(reference || ours) of each row's softmax
