@@ -50,6 +50,7 @@ void addDump(CLI::App &program, int &exitCode);
 void addDiff(CLI::App &program, int &exitCode);
 void addPatch(CLI::App &program, int &exitCode);
 void addBisect(CLI::App &program, int &exitCode);
+void addPerplexity(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);

@@ -39,16 +39,21 @@ static llvm::Error failure(StringRef path, std::error_code code) {
                                  "; free some space or write elsewhere");
 }
 
-llvm::Error writeOutput(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
+llvm::Error writeOutput(StringRef path,
+                        llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
   llvm::SmallString<128> part;
   int fd = -1;
   if (std::error_code code = fs::createUniqueFile(path + ".%%%%%%.part", fd, part))
     return failure(path, code);
   llvm::raw_fd_ostream out(fd, /*shouldClose=*/true);
-  write(out);
+  llvm::Error error = write(out);
   out.close();
   std::error_code code = out.error();
   out.clear_error(); // else its destructor ends the process
+  if (error) {
+    fs::remove(part);
+    return error;
+  }
   if (!code)
     code = fs::rename(part, path);
   if (!code)

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <type_traits>
 
 namespace vetro::cli {
 
@@ -14,7 +15,17 @@ namespace vetro::cli {
 llvm::Error checkOutput(llvm::StringRef path);
 
 /// Writes the file at `path`, which checkOutput() took; until all is written it has another name.
-/// Error: it could not be written, and then it is as it was.
-llvm::Error writeOutput(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
+/// Error: `write` fails or it could not be written, and then it is as it was.
+llvm::Error writeOutput(llvm::StringRef path,
+                        llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
+/// The same where only the writing itself can fail.
+template <typename Write>
+  requires std::is_void_v<std::invoke_result_t<Write, llvm::raw_ostream &>>
+llvm::Error writeOutput(llvm::StringRef path, Write write) {
+  return writeOutput(path, [&](llvm::raw_ostream &out) {
+    write(out);
+    return llvm::Error::success();
+  });
+}
 
 } // namespace vetro::cli
