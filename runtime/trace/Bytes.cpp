@@ -34,6 +34,16 @@ private:
   mutable fs::file_t file;
 };
 
+class ReopenedFile : public Bytes {
+public:
+  ReopenedFile(llvm::StringRef path, uint64_t sizeBytes) : Bytes(path, sizeBytes) {}
+
+  llvm::Error read(uint64_t offset, void *to, uint64_t bytes) const override {
+    auto file = ofFile(path());
+    return file ? (*file)->read(offset, to, bytes) : file.takeError();
+  }
+};
+
 } // namespace
 
 llvm::Error Bytes::error(const llvm::Twine &what) const {
@@ -51,6 +61,13 @@ llvm::Expected<std::shared_ptr<const Bytes>> Bytes::ofFile(llvm::StringRef path)
   if (!file)
     return llvm::createStringError(path + ": could not open: " + llvm::toString(file.takeError()));
   return std::make_shared<OpenFile>(path, status.getSize(), *file);
+}
+
+llvm::Expected<std::shared_ptr<const Bytes>> Bytes::ofFileAmongMany(llvm::StringRef path) {
+  auto file = ofFile(path);
+  if (!file)
+    return file.takeError();
+  return std::make_shared<ReopenedFile>(path, (*file)->size());
 }
 
 std::string printable(llvm::StringRef text) {

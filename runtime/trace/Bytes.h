@@ -14,6 +14,8 @@ class Bytes {
 public:
   /// A file, which stays open. Error: it cannot be opened, or is no regular file.
   static llvm::Expected<std::shared_ptr<const Bytes>> ofFile(llvm::StringRef path);
+  /// The same, but opened anew for each read: a process may hold some thousand files open.
+  static llvm::Expected<std::shared_ptr<const Bytes>> ofFileAmongMany(llvm::StringRef path);
   virtual ~Bytes() = default;
 
   /// Of the file, as it was named; every error begins with it.

@@ -1,5 +1,6 @@
 // Rows of 16-bit log probabilities, written and read.
 #include "runtime/trace/SavedLogits.h"
+#include "runtime/trace/TensorTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
@@ -118,6 +119,31 @@ llvm::Error SavedLogits::read(uint64_t row, llvm::MutableArrayRef<float> logProb
     return error;
   if (llvm::Error error = decodeSavedRow(data.data(), logProbs))
     return bytes->error("its row " + Twine(row) + " " + llvm::toString(std::move(error)));
+  return llvm::Error::success();
+}
+
+static llvm::Error unpackRows(const TensorEntry &entry, const char *data,
+                              llvm::MutableArrayRef<float> out) {
+  uint64_t width = uint64_t(entry.shape[1]), rowBytes = entry.sizeBytes / uint64_t(entry.shape[0]);
+  for (uint64_t row = 0; row < uint64_t(entry.shape[0]); ++row)
+    if (llvm::Error error = decodeSavedRow(data + row * rowBytes, out.slice(row * width, width)))
+      return llvm::createStringError("in row " + Twine(row) + " " +
+                                     llvm::toString(std::move(error)));
+  return llvm::Error::success();
+}
+
+llvm::Error readSavedLogits(std::shared_ptr<const Bytes> file, TensorTable &table) {
+  auto saved = SavedLogits::open(file);
+  if (!saved)
+    return saved.takeError();
+  const SavedLogitsHeader &h = saved->header();
+  TensorEntry entry{.name = "logits", .dtype = "U16", .bytes = file, .unpack = unpackRows};
+  entry.shape = {int64_t(saved->rows()), h.nVocab};
+  entry.offset = saved->rowOffset(0), entry.sizeBytes = saved->rows() * h.rowBytes();
+  table.entries.push_back(std::move(entry));
+  std::string &ids = table.metadata["ids"];
+  for (int32_t token : h.tokens)
+    ids += (ids.empty() ? "" : ",") + std::to_string(token);
   return llvm::Error::success();
 }
 

@@ -29,7 +29,7 @@ TABLE = {
     "runtime/sched": (("runtime/abi",), LLVM_SUPPORT + ("hwloc",)),
     "runtime/tokenizer": (("runtime/abi",), LLVM_SUPPORT + ("utf8proc", "pcre2")),
     "runtime/sampling": (("runtime/abi",), LLVM_SUPPORT),
-    "runtime/trace": (("runtime/abi",), LLVM_SUPPORT + ("nlohmann/",)),
+    "runtime/trace": (("runtime/abi",), LLVM_SUPPORT + ("nlohmann/", "zlib")),
     "runtime/engine": (EVERYTHING, EVERYTHING),
     "runtime/compare": (EVERYTHING, EVERYTHING),
     "runtime/cli": (EVERYTHING, EVERYTHING),
@@ -38,7 +38,7 @@ TABLE = {
     "tests": (EVERYTHING, EVERYTHING),
 }
 LIBRARIES = ("mlir/", "llvm/", "clang/", "nlohmann/", "hwloc", "utf8proc", "pcre2", "CLI/", "fmt/",
-             "catch2/", "graphviz/", "cblas", "benchmark/", "httplib")
+             "catch2/", "graphviz/", "cblas", "benchmark/", "httplib", "zlib")
 FREESTANDING = re.compile(r"(std(int|def|arg|bool)|float|limits|\w*intrin)\.h$")
 BANNED = ("regex", "iostream", "ranges", "coroutine")
 LIBRARY_FOLDERS = ("compiler/", "passes/", "frontends/", "viz/", "runtime/")
@@ -165,6 +165,7 @@ BAD = [
     one("runtime/memory/Arena.cpp", "#include <mlir/IR/Builders.h>"),
     one("viz/Dot.cpp", '#include "passes/Passes.h"'),
     one("viz/Dot.cpp", "#include <iostream>"),
+    one("viz/Dot.cpp", "#include <zlib.h>"),
     one("compiler/ir/Vetro.cpp", '#include "Names.h"'),
     one("runtime/abi/Plan.h", '#include "runtime/jit/Jit.h"'),
     one("runtime/kernels/cpu/Dot.cpp", "#include <vector>"),
