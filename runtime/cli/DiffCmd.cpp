@@ -3,6 +3,7 @@
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Diff.h"
+#include "runtime/compare/Modules.h"
 #include "runtime/engine/RunOptions.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -151,10 +152,10 @@ static void printReport(const DiffReport &report, bool all) {
 }
 
 static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
-  auto ours = TensorFile::open(c.ours);
+  auto ours = openValues(c.ours);
   if (!ours)
     return ours.takeError();
-  auto reference = TensorFile::open(c.reference);
+  auto reference = openValues(c.reference);
   if (!reference)
     return reference.takeError();
   ModelOptions &model = c.diff.model;
@@ -200,7 +201,9 @@ void addDiff(CLI::App &program, int &exitCode) {
   auto o = std::make_shared<DiffCommand>();
   CLI::App *c = program.add_subcommand("diff", "compare two files of values, name by name");
   c->add_option("OURS", o->ours, "safetensors of `vetro dump`")->required();
-  c->add_option("REF", o->reference, "safetensors of the reference, under the same names")
+  c->add_option("REF", o->reference,
+                "the reference's values: safetensors, .npy, .npz, a folder of .npy files, or of "
+                "transformers' debugger")
       ->required();
   addModelOptions(*c, o->diff.model, "--model");
   addSessionOptions(*c, o->diff.session);
