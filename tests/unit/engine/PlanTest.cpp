@@ -10,7 +10,7 @@ namespace {
 struct Order : StepObserver {
   std::vector<uint32_t> seen;
   bool wants(uint32_t) override { return true; }
-  void after(uint32_t step, const PlanRunner &) override { seen.push_back(step); }
+  void after(uint32_t step, PlanRunner &) override { seen.push_back(step); }
 };
 
 std::vector<std::string> paths() {
