@@ -38,6 +38,13 @@ public:
   static std::string node(const std::string &path, const std::string &rest) {
     return R"({"module_path":"TinyForCausalLM.)" + path + "\"," + rest + "}";
   }
+  /// 201 modules, each in the one before it.
+  static std::string deep() {
+    std::string nodes = node("a", R"("children":[])");
+    for (int i = 0; i < 200; ++i)
+      nodes = node("a", R"("children":[)" + nodes + "]");
+    return nodes;
+  }
   llvm::Expected<std::unique_ptr<TensorFile>> open(const std::string &json) const {
     writeFile(dir.file(jsonName), json);
     return TensorFile::open(dir.file(""));
@@ -119,9 +126,6 @@ TEST_CASE("each way to break a tree of modules gives its own line") {
     writeSafetensors(out, {{"data", {1}, {1}}, {"more", {1}, {1}}}, {});
   }
   writeFile(tree.file("cut.safetensors"), "\7");
-  std::string deep = Tree::node("a", R"("children":[])");
-  for (int i = 0; i < 200; ++i)
-    deep = Tree::node("a", R"("children":[)" + deep + "]");
   const std::pair<std::string, std::string> cases[] = {
       {module(x).substr(0, 50), "is no JSON: is it whole?"},
       {"{}", "is no tree of modules"},
@@ -129,7 +133,7 @@ TEST_CASE("each way to break a tree of modules gives its own line") {
       {R"({"module_path":"A","children":{}})", "is no tree of modules"},
       {Tree::root(R"({"module_path":"Other.a"})"), "is no tree of modules: \"Other.a\""},
       {Tree::root("7"), "is no tree of modules"},
-      {Tree::root(deep), "at depth 101"},
+      {Tree::root(Tree::deep()), "at depth 101"},
       {at("[\"tensor([1., 2.])\"]"), "printed with four digits each: write them whole"},
       {at("\"./none.safetensors\""), "could not open"},
       {at("\"x.safetensors\""), "expected a file beside it"},
