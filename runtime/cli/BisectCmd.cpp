@@ -2,6 +2,7 @@
 #include "runtime/cli/Findings.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Bisect.h"
+#include "runtime/compare/Modules.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -47,7 +48,7 @@ static void printReport(const BisectReport &report) {
 }
 
 static llvm::Expected<BisectReport> runBisect(BisectCommand &c) {
-  auto reference = TensorFile::open(c.reference);
+  auto reference = openValues(c.reference);
   if (!reference)
     return reference.takeError();
   ModelOptions &model = c.bisect.model;
