@@ -34,7 +34,12 @@ static llvm::Error decodeAll(Evaluator &evaluator, llvm::ArrayRef<int32_t> ids) 
   std::vector<BatchToken> batch;
   for (int32_t id : ids)
     batch.push_back({id, 0, true});
-  return evaluator.decode(batch, [](size_t, llvm::ArrayRef<float>) {});
+  size_t rows = 0;
+  if (llvm::Error error = evaluator.decode(batch, [&](size_t, llvm::ArrayRef<float>) { ++rows; }))
+    return error;
+  if (rows == ids.size())
+    return llvm::Error::success();
+  return llvm::createStringError(std::errc::interrupted, "interrupted before all was computed");
 }
 
 static std::vector<llvm::StringRef> namesOf(llvm::ArrayRef<Hook> hooks) {

@@ -19,7 +19,7 @@ llvm::Error checkBatch(llvm::ArrayRef<BatchToken> batch, const Evaluator &evalua
     size_t added = llvm::count_if(batch, [&](const BatchToken &t) { return t.sequence == s; });
     if (evaluator.length(s) + added > evaluator.nCtx())
       return llvm::createStringError("the context of %u positions is full: %u are used, %zu more "
-                                     "are asked for; use a larger one (-c)",
+                                     "are asked for; use a larger one (-c, in Python n_ctx)",
                                      evaluator.nCtx(), evaluator.length(s), added);
   }
   return llvm::Error::success();

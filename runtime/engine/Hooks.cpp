@@ -3,6 +3,7 @@
 #include "compiler/ir/Extents.h"
 #include "compiler/ir/Shapes.h"
 #include "runtime/engine/RunSources.h"
+#include "runtime/memory/Signals.h"
 
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
@@ -287,6 +288,9 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
   for (uint32_t step = 0; step < steps.size(); ++step) {
     if (!needed[step])
       continue;
+    if (interrupted())
+      return llvm::createStringError(std::errc::interrupted,
+                                     "interrupted before all was recomputed");
     Operation *op = steps[step];
     llvm::StringMap<HookValue> inner;
     bool any = llvm::any_of(wanted, [&](const Hook &h) { return h.step == step && !h.ran; });

@@ -55,7 +55,8 @@ public:
   /// empty.
   std::function<void(mlir::Operation *, unsigned result, ref::Tensor &)> onRecomputed;
 
-  /// The wanted values, from all micro-batches since creation. `session` ran them.
+  /// The wanted values, from all micro-batches since creation. `session` ran them. Errors: what
+  /// the interpreter refuses; std::errc::interrupted after Ctrl-C.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
   /// Every result of every recorded step, and what steps store, against its recomputation, under
   /// the value's name (of an unnamed one, that of what it reads). Values inside a step are covered

@@ -115,6 +115,9 @@ llvm::Error Model::packWeights() {
                         rows * (begin + n) / units - rows * begin / units);
     }
     gguf->releasePages(*tensor);
+    if (interrupted())
+      return llvm::createStringError(std::errc::interrupted, "%s: interrupted while it was loaded",
+                                     opts.path.c_str());
     if (opts.progress)
       opts.progress("repacking weights", double(i + 1) / compiled.weights.size());
   }

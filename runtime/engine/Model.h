@@ -19,7 +19,7 @@ public:
   ~Model();
 
   /// Opens, compiles (or finds the plan in the cache), repacks the weights. Errors: whatever the
-  /// file, the architecture or the system refuses.
+  /// file, the architecture or the system refuses; std::errc::interrupted after Ctrl-C.
   static llvm::Expected<std::shared_ptr<Model>> load(ModelOptions options);
 
   const ModelOptions &options() const { return opts; }

@@ -28,8 +28,9 @@ public:
     void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
-      return llvm::createStringError("no memory for %s: %llu MiB asked; use a smaller context (-c) "
-                                     "or a smaller model",
+      return llvm::createStringError(std::errc::not_enough_memory,
+                                     "no memory for %s: %llu MiB asked; use a smaller context (-c, "
+                                     "in Python n_ctx) or a smaller model",
                                      what, (unsigned long long)(bytes >> 20));
     region.base = static_cast<uint8_t *>(base);
     region.bytes = bytes;

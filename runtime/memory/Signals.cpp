@@ -24,7 +24,7 @@ struct SignalState {
   Range ranges[maxRanges];
   std::mutex mutex; ///< of those who add and remove ranges and handlers
   std::atomic<uintptr_t> faultAddress{0};
-  std::atomic<bool> fault{false}, interrupt{false}, endAtOnce{false};
+  std::atomic<bool> fault{false}, interrupt{false}, endAtOnce{false}, dropSecond{false};
   bool busInstalled = false, interruptInstalled = false;
   struct sigaction oldBus = {}, oldInterrupt = {};
   uintptr_t pageBytes = 4096;
@@ -79,7 +79,7 @@ static void vetroOnBus(int number, siginfo_t *info, void *context) {
 static void vetroOnInterrupt(int) {
   if (state.endAtOnce.load())
     _exit(128 + SIGINT);
-  if (!state.interrupt.exchange(true))
+  if (!state.interrupt.exchange(true) || state.dropSecond.load())
     return;
   struct sigaction byDefault = {};
   byDefault.sa_handler = SIG_DFL;
@@ -133,8 +133,9 @@ void clearMappedFileFault() {
   state.faultAddress.store(0);
 }
 
-void installInterruptHandler() {
+void installInterruptHandler(SecondInterrupt second) {
   std::lock_guard lock(state.mutex);
+  state.dropSecond.store(second == SecondInterrupt::IsDropped);
   if (state.interruptInstalled)
     return;
   struct sigaction action = {};

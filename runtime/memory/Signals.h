@@ -27,9 +27,13 @@ const void *mappedFaultAddress();
 
 void clearMappedFileFault();
 
+/// What a Ctrl-C does while the flag of the one before it is set.
+enum class SecondInterrupt { EndsProcess, IsDropped };
+
 /// Installs the SIGINT handler: the first Ctrl-C sets a flag, the second ends the process the way
-/// an unhandled one does. For programs, not for libraries inside another program.
-void installInterruptHandler();
+/// an unhandled one does. A library inside another program installs it only while it computes, and
+/// drops the second one: what the program holds is not ours to lose.
+void installInterruptHandler(SecondInterrupt second = SecondInterrupt::EndsProcess);
 
 /// While one lives, the first Ctrl-C that the handler above gets ends the process at once, with
 /// exit code 130: for work such as loading, which has produced nothing and looks at no flag.

@@ -13,18 +13,15 @@ static constexpr unsigned barrierSpins = 200;
 // a sleeper costs 50.
 static constexpr unsigned idleSpins = 4000;
 
-static llvm::Error error(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
 ThreadPool::ThreadPool(Options options, llvm::SmallVector<unsigned> allowed)
     : options(options), cpus(std::move(allowed)),
       spins(options.nThreads <= cpus.size() ? barrierSpins : 0), steps(options.nThreads, spins) {}
 
 llvm::Expected<std::unique_ptr<ThreadPool>> ThreadPool::create(Options options) {
   if (options.nThreads == 0 || options.nThreads > maxThreads)
-    return error("threads: found " + llvm::Twine(options.nThreads) + ", expected 1 to " +
-                 llvm::Twine(maxThreads) + "; give the number of processor cores");
+    return llvm::createStringError("threads: found %u, expected 1 to %u; give the number of "
+                                   "processor cores",
+                                   options.nThreads, maxThreads);
   std::unique_ptr<ThreadPool> pool(new ThreadPool(options, allowedCpus()));
   pool->workers.reserve(options.nThreads - 1);
   for (unsigned i = 1; i < options.nThreads; ++i) {
@@ -36,8 +33,9 @@ llvm::Expected<std::unique_ptr<ThreadPool>> ThreadPool::create(Options options) 
     };
     if (int code = pthread_create(&worker.handle, nullptr, start, &worker)) {
       pool->workers.pop_back();
-      return error("thread " + llvm::Twine(i) + " of " + llvm::Twine(options.nThreads) +
-                   " cannot be started: " + std::strerror(code) + "; use fewer threads");
+      return llvm::createStringError(std::error_code(code, std::generic_category()),
+                                     "thread %u of %u cannot be started: %s; use fewer threads", i,
+                                     options.nThreads, std::strerror(code));
     }
     if (options.pin)
       bindThread(worker.handle, pool->cpus[i % pool->cpus.size()]);

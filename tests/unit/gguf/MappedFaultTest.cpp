@@ -80,7 +80,7 @@ TEST_CASE("a fault outside the registered ranges still ends the process") {
   CHECK(statusOf([&] { sumOf(unregistered->data(unregistered->tensors()[0])); }) != 0);
 }
 
-TEST_CASE("the first Ctrl-C is a flag, the second ends the process") {
+TEST_CASE("the first Ctrl-C is a flag, the second ends the process or is dropped") {
   installInterruptHandler();
   clearInterrupted();
   CHECK_FALSE(interrupted());
@@ -93,6 +93,12 @@ TEST_CASE("the first Ctrl-C is a flag, the second ends the process") {
           raise(SIGINT);
           raise(SIGINT);
         }) == SIGINT);
+  removeInterruptHandler();
+  installInterruptHandler(SecondInterrupt::IsDropped);
+  CHECK(statusOf([] {
+          raise(SIGINT);
+          raise(SIGINT);
+        }) == 0);
   removeInterruptHandler();
 }
 
