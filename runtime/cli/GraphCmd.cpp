@@ -2,9 +2,8 @@
 #include "runtime/cli/Command.h"
 #include "runtime/cli/Output.h"
 #include "runtime/cli/OutputFile.h"
-#include "runtime/cli/Svg.h"
-#include "runtime/engine/Compile.h"
-#include "viz/Dot.h"
+#include "runtime/engine/ModelDrawing.h"
+#include "runtime/engine/Svg.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,9 +19,6 @@ struct GraphOptions {
   bool json = false;
 };
 } // namespace
-
-constexpr std::pair<llvm::StringLiteral, Stage> stages[] = {
-    {"frontend", Stage::Frontend}, {"fused", Stage::Fused}, {"planned", Stage::Planned}};
 
 /// Splits "blk.3.q_rope:2" into the name and the number of hops.
 static llvm::Error readAround(GraphOptions &o) {
@@ -79,12 +75,7 @@ static llvm::Error graph(GraphOptions o) {
   auto file = openFile(o.model);
   if (!file)
     return file.takeError();
-  auto known = llvm::find_if(stages, [&](const auto &s) { return s.first == o.stage; });
-  auto built = buildGraphAt(**file, o.model, known->second);
-  if (!built)
-    return built.takeError();
-  o.dot.title = (llvm::sys::path::filename(o.model.path) + ",  " + o.stage).str();
-  auto dot = viz::toDot(built->forward(), o.dot);
+  auto dot = drawModel(**file, o.model, o.stage, o.dot);
   if (!dot)
     return dot.takeError();
   return writeDrawing(o, *dot);

@@ -1,39 +1,21 @@
 // vetro names: the values of an architecture, and where the Hugging Face model has each.
 #include "frontends/Architecture.h"
 #include "runtime/cli/Command.h"
-#include "runtime/cli/Output.h"
+#include "runtime/engine/AlignmentJson.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace vetro::cli {
 
-static Json rowJson(const ValueAlignment &row) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  row.transforms.split(parts, ',', -1, /*KeepEmpty=*/false);
-  Json transforms = Json::array();
-  for (llvm::StringRef part : parts)
-    transforms.push_back(part.str());
-  return {{"name", row.name.str()},
-          {row.ofFunction ? "function" : "module", row.module.str()},
-          {"port", row.port.str()},
-          {"transforms", transforms}};
-}
-
 static int names(const std::string &arch, bool json) {
-  const Architecture *architecture = findArchitecture(arch);
+  auto architecture = requireArchitecture(arch);
   if (!architecture)
-    return fail("unknown architecture " + quotedText(arch) + ", known are " +
-                llvm::join(architectureNames(), ", "));
-  std::vector<ValueAlignment> rows = alignmentOf(*architecture);
-  Json list = Json::array();
-  for (const ValueAlignment &row : rows)
-    list.push_back(rowJson(row));
+    return fail(architecture.takeError());
   if (json)
-    printJson({{"arch", arch}, {"names", list}});
+    llvm::outs() << alignmentJson(**architecture) << "\n";
   else
-    for (const ValueAlignment &row : rows)
+    for (const ValueAlignment &row : alignmentOf(**architecture))
       llvm::outs() << llvm::format(
           "%-22s %-46s %-7s %s\n", row.name.data(),
           (row.module + (row.ofFunction ? " (function)" : "")).str().c_str(), row.port.data(),

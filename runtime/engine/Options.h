@@ -15,7 +15,7 @@ struct ModelOptions {
   gguf::OpenOptions open;
   std::string kvType = "f16";       ///< f16 or f32
   std::vector<std::string> disable; ///< passes switched off: "fuse-qkv", "fuse-qkv@blk.3"
-  /// Activation formats of the matmuls whose names match: "ffn_down=a8x2" (select-kernels).
+  /// Activation formats of the matmuls whose names match: "l_out=a8x2" (select-kernels).
   std::vector<std::string> activations;
   uint32_t nCtx = 4096; ///< that sessions will ask for, 0: the model's; decides longrope
   std::string level;    ///< instruction set level; empty: the best this CPU runs

@@ -5,7 +5,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-namespace vetro::cli {
+namespace vetro {
 
 struct Drawing {
   std::string svg;
@@ -16,4 +16,4 @@ struct Drawing {
 /// once). Errors: Graphviz is not installed or refuses the text, no room for temporary files.
 llvm::Expected<Drawing> drawSvg(llvm::StringRef dot, unsigned deadlineSec);
 
-} // namespace vetro::cli
+} // namespace vetro

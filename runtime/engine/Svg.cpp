@@ -1,5 +1,5 @@
 // Runs Graphviz with a deadline.
-#include "runtime/cli/Svg.h"
+#include "runtime/engine/Svg.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -10,7 +10,7 @@
 
 using llvm::StringRef;
 
-namespace vetro::cli {
+namespace vetro {
 
 namespace {
 /// A way to lay a graph out, from the most beautiful to one that always ends.
@@ -87,6 +87,7 @@ llvm::Expected<Drawing> drawSvg(StringRef dot, unsigned deadlineSec) {
     auto program = llvm::sys::findProgramByName(layout.program);
     if (!program)
       return llvm::createStringError(
+          program.getError(),
           "graphviz's program '%s' was not found: install graphviz, or write a .dot file",
           layout.program.str().c_str());
     unsigned seconds = layout.hasDeadline ? deadlineSec : 0;
@@ -101,4 +102,4 @@ llvm::Expected<Drawing> drawSvg(StringRef dot, unsigned deadlineSec) {
   llvm_unreachable("the last layout has no deadline");
 }
 
-} // namespace vetro::cli
+} // namespace vetro
