@@ -27,18 +27,31 @@ static std::string hashOf(ArrayRef<StringRef> parts) {
   return toHex(hash.final<16>(), /*LowerCase=*/true);
 }
 
-/// The linker's build id of this program: another build never reads this one's entries.
+/// Whether a loaded program or library holds this very code.
+static bool isOurs(const dl_phdr_info &info) {
+  auto here = reinterpret_cast<uintptr_t>(&magic);
+  for (const auto &segment : ArrayRef(info.dlpi_phdr, info.dlpi_phnum))
+    if (uintptr_t begin = info.dlpi_addr + segment.p_vaddr;
+        segment.p_type == PT_LOAD && here >= begin && here - begin < segment.p_memsz)
+      return true;
+  return false;
+}
+
+/// The linker's build id of the program, or of the library inside another program, that this code
+/// was linked into: another build never reads this one's entries.
 static std::string buildId() {
   std::string id;
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *data) {
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          if (info->dlpi_phdr[i].p_type != PT_NOTE)
+        if (!isOurs(*info))
+          return 0;
+        for (const auto &segment : ArrayRef(info->dlpi_phdr, info->dlpi_phnum)) {
+          if (segment.p_type != PT_NOTE)
             continue;
-          auto *note = reinterpret_cast<const char *>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-          static_cast<std::string *>(data)->append(note, info->dlpi_phdr[i].p_memsz);
+          auto *note = reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr);
+          static_cast<std::string *>(data)->append(note, segment.p_memsz);
         }
-        return 1; // the program comes first; do not visit libraries
+        return 1;
       },
       &id);
   return id;

@@ -76,3 +76,16 @@ class PackageTest(unittest.TestCase):
         message = python("import vetro\ntry: vetro.Model\nexcept ImportError as e: print(e)", path=bare)
         self.assertIn("pip install .", message)
         self.assertEqual(message.count("\n"), 1)
+
+    def test_another_build_never_reads_this_one_s_plans(self):
+        other = support.folder / "other"
+        shutil.copytree(pathlib.Path(support.package) / "vetro", other / "vetro", symlinks=False)
+        changed = other / "vetro" / extension().name
+        data = bytearray(changed.read_bytes())
+        data[data.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0") + 16] ^= 1  # the first byte of the build id
+        changed.write_bytes(data)
+        counts = []
+        for path in (None, None, other):
+            python(LOADS, support.tiny(), support.cache, path=path)
+            counts.append(len(list(support.cache.iterdir())))
+        self.assertEqual([counts[1] - counts[0], counts[2] - counts[1]], [0, 1])
