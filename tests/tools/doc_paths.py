@@ -1,7 +1,8 @@
 """Every path that a page names exists: stale prose is found on the day it goes stale.
 
 Looked at: words in `code` and in fenced blocks, and targets of links, of README.md files and docs/.
-A path counts from the project's root or from the page's own folder.
+A path counts from the project's root or from the page's own folder. A file that the page itself shows, in
+a block marked `python FILE` or `cpp FILE`, is there for its readers.
 """
 
 import re
@@ -12,6 +13,7 @@ TOP = ("compiler", "passes", "frontends", "viz", "runtime", "labs", "tests", "do
 # Made by the build, by ./bootstrap or by the reader, hence not in the tree.
 MADE = ("build", "models", ".venv")
 EXTENSIONS = ("md", "cpp", "h", "td", "py", "mlir", "test", "def", "cu", "css", "js", "cmake")
+SHOWN = re.compile(r"^```(?:python|cpp) (\S+)$", re.M)
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.M | re.S)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -72,8 +74,9 @@ def check(files):
     known, problems = with_folders(files), []
     for page, text in files.items():
         if is_page(page):
+            shown = SHOWN.findall(text)
             for word, sure in words(text):
-                if word and (sure or is_path(word)) and not exists(word, page, known):
+                if word and word not in shown and (sure or is_path(word)) and not exists(word, page, known):
                     problems.append(f"{page}: names {word}, which does not exist")
     return sorted(set(problems))
 
@@ -85,10 +88,11 @@ def page(text, **more):
 GOOD = [
     page("`viz/Dot.cpp` and `viz/` and [it](viz/Dot.cpp) and `viz/Dot.cpp:12`, see `viz/*.cpp`"),
     page("```\n./bootstrap test\n```\n`a/b`, `blk.0.attn_q.weight`, `build/bin/vetro`", bootstrap=""),
+    page("```python a.py\nx\n```\n```console\n$ python3 a.py\n```"),
     page("[up](viz/README.md)", **{"docs/a.md": "[x](../viz/Dot.cpp)"}),
 ]
 BAD = [
-    page("`viz/Svg.cpp`"), page("`Svg.cpp`"), page("[it](viz/Svg.cpp)"), page("`frontends/arch/`"),
+    page("`viz/Svg.cpp`"), page("`Svg.cpp`"), page("```python a.py\nx\n```\n`b.py`"), page("[it](viz/Svg.cpp)"), page("`frontends/arch/`"),
     page("```\n./bootstrap test\n```"), page("", **{"docs/a.md": "[x](../viz/Svg.cpp)"}),
     page("run `cat viz/Svg.cpp` first"), page('<img src="viz/a.svg" width="9">'),
 ]
