@@ -1,18 +1,14 @@
 """A GGUF file in PyTorch: F32 on dequantised weights, eager attention, every value observable.
 
 `load` gives transformers' model; `greedy`, `logits_of` and `capture` run it. `capture` returns the
-values of one prompt under Vetro's names and in Vetro's layouts (docs/tensor-names.md); it needs the built
-program, which knows where each value is found.
+values of one prompt under Vetro's names and in Vetro's layouts (docs/tensor-names.md); it needs the package
+vetro, which knows where each value is found: PYTHONPATH=build/python.
 """
-
-import sys
-from pathlib import Path
 
 import torch
 from transformers.utils import logging
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runtime" / "python"))
-import vetro.torch  # noqa: E402
+import vetro.torch
 
 
 def load(path):

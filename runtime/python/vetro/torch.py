@@ -5,48 +5,39 @@
     capture(model, [504, 3575, 282], "torch.safetensors")
 
 Every tensor is written as PyTorch has it; the metadata name the steps that lead to Vetro's layout. Where
-each value is found comes from `vetro names` (the architecture's own file), not from this one.
+each value is found comes from `vetro.alignment` (the architecture's own file), not from this one.
 """
 
 import argparse
 import contextlib
 import functools
 import json
-import os
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 
 import torch
 from safetensors.torch import save_file
 
+import vetro
+
 # Hugging Face's name of an architecture, where GGUF's is another.
 GGUF_NAME = {"gemma3_text": "gemma3", "mistral": "llama", "mixtral": "llama"}
-PROGRAM = "VETRO"  # environment: the program, where it is not on PATH or in build/bin
 
 
 class CaptureError(RuntimeError):
     """The model cannot be captured; the message says what to do."""
 
 
-def program():
-    """The path of `vetro`."""
-    built = pathlib.Path(__file__).resolve().parents[3] / "build" / "bin" / "vetro"
-    found = os.environ.get(PROGRAM) or (str(built) if built.exists() else shutil.which("vetro"))
-    if not found:
-        raise CaptureError(f"no program vetro: build it, or name it in the variable {PROGRAM}")
-    return found
-
-
 @functools.cache
 def alignment(arch):
     """Rows {name, module or function, port, transforms} of an architecture; "*" is the layer."""
-    done = subprocess.run([program(), "names", arch, "--json"], capture_output=True, text=True)
-    if done.returncode:
-        raise CaptureError(done.stderr.strip())
-    return json.loads(done.stdout)["names"]
+    try:
+        return vetro.alignment(arch)
+    except ImportError as error:  # of the extension module: the message tells how to get it
+        raise CaptureError(str(error)) from None
+    except vetro.Error as error:
+        raise CaptureError(error.message) from None
 
 
 def load(path, dtype=torch.float32):
