@@ -6,7 +6,6 @@ LLVM's or the system's.
 """
 
 import os
-import subprocess
 
 import lit.formats
 
@@ -45,6 +44,6 @@ for feature, name in (("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
         lit_config.note(f"{path} is missing: `./bootstrap models` enables the tests of {feature}")
 if os.path.isdir(data):
     config.available_features.add("data")
-has_numpy = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("numpy") is None)'
-if subprocess.run(["python3", "-c", has_numpy]).returncode:
-    lit_config.note("python3 has no numpy: the commands of docs/comparing-with-pytorch.md are not run")
+package = os.path.join(os.path.dirname(lit_config.params["vetro"]), "..", "python", "vetro")
+if not os.path.isdir(package):
+    lit_config.note("the Python package is not built: the commands of docs/python.md are not run")

@@ -2,16 +2,19 @@
 
 In a block, a line "$ COMMAND" is run by bash and the lines after it are its output; "..." stands for
 any text within a line, and alone for any lines. A block marked `python FILE` is saved under that name
-first. Commands run in an empty folder where build/bin/vetro, bootstrap, models/ and docs/ are those of
-the project. A page whose needs are missing is skipped, with the reason.
+first. Commands run in an empty folder where build/bin/vetro, build/python, bootstrap, models/ and docs/ are
+those of the project, and python3 is that of .venv, if there is one. A page whose needs are missing is skipped, with the reason.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 VETRO, ROOT, FOLDER = sys.argv[1:4]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": "build/python",
+               "PATH": f"{os.path.abspath(ROOT)}/.venv/bin{os.pathsep}{os.environ['PATH']}"}
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -23,7 +26,7 @@ def pages():
 def prepare():
     for folder in (FOLDER, f"{FOLDER}/build", f"{FOLDER}/build/bin"):
         os.makedirs(folder, exist_ok=True)
-    links = {"build/bin/vetro": VETRO, "models": f"{ROOT}/models", "docs": f"{ROOT}/docs",
+    links = {"build/bin/vetro": VETRO, "build/python": f"{os.path.dirname(VETRO)}/../python", "models": f"{ROOT}/models", "docs": f"{ROOT}/docs",
              "bootstrap": f"{ROOT}/bootstrap", "tests": f"{ROOT}/tests"}
     for name, target in links.items():
         if os.path.lexists(f"{FOLDER}/{name}"):
@@ -56,15 +59,20 @@ def missing(text):
     for model in sorted(set(re.findall(r"models/[\w.-]+\.gguf", text))):
         if not os.path.exists(f"{ROOT}/{model}"):
             return f"{model} is missing: ./bootstrap models"
-    if "import numpy" in text:
-        if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
-            return "numpy is missing"
+    python = shutil.which("python3", path=ENVIRONMENT["PATH"])
+    for needed in ("numpy", "vetro"):
+        if re.search(rf"^import {needed}\b", text, re.MULTILINE):
+            load = f"import {needed}" + ("; vetro.Model" if needed == "vetro" else "")
+            if subprocess.run([python, "-c", load], cwd=FOLDER, env=ENVIRONMENT,
+                              capture_output=True).returncode:
+                return f"python3 has no {needed}: ./bootstrap test"
     return None
 
 
 def run_block(page, block):
     for command, expected in commands(block):
-        done = subprocess.run(["bash", "-c", command], cwd=FOLDER, capture_output=True, text=True)
+        done = subprocess.run(["bash", "-c", command], cwd=FOLDER, env=ENVIRONMENT,
+                              capture_output=True, text=True)
         output = done.stdout + done.stderr
         if done.returncode or not matches(expected, output):
             sys.exit(f"{page}: $ {command}\nexit code {done.returncode}, output:\n{output}"
