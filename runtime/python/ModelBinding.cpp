@@ -42,6 +42,9 @@ static nb::object toPython(const gguf::Value &value) {
   else if (auto flags = value.asArray<bool>())
     for (bool flag : *flags)
       list.append(nb::bool_(flag));
+  else if (auto large = value.asArray<uint64_t>())
+    for (uint64_t number : *large)
+      list.append(nb::int_(number));
   else if (auto numbers = value.asInts(value.size()))
     for (int64_t number : *numbers)
       list.append(nb::int_(number));
@@ -76,13 +79,15 @@ static std::vector<std::string> hookNames(Handle &handle) {
 }
 
 static void bindLoading(nb::class_<Handle> &model) {
-  model.def(nb::new_([](std::string path, unsigned threads, std::string kv, uint32_t nCtx,
+  model.def(nb::new_([](nb::bytes path, unsigned threads, std::string kv, uint32_t nCtx,
                         std::vector<std::string> disable, std::vector<std::string> activations,
-                        std::string cacheDir, std::vector<std::string> overrideKv) {
+                        nb::bytes cacheDir, std::vector<std::string> overrideKv) {
               ModelOptions o;
-              o.path = std::move(path), o.nThreads = threads, o.kvType = std::move(kv);
+              o.path.assign(path.c_str(), path.size()), o.nThreads = threads,
+                                                        o.kvType = std::move(kv);
               o.nCtx = nCtx, o.disable = std::move(disable);
-              o.activations = std::move(activations), o.cacheDir = std::move(cacheDir);
+              o.activations = std::move(activations),
+              o.cacheDir.assign(cacheDir.c_str(), cacheDir.size());
               o.open.overrides = std::move(overrideKv);
               return load(std::move(o));
             }),

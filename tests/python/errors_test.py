@@ -74,9 +74,8 @@ class ErrorTest(unittest.TestCase):
         self.assertEqual((error.kind, error.message), ("system", "no room"))
 
     def test_memory_is_the_system_s(self):
-        path = support.tiny("F16", "llama.context_length=u32:1000000000")
         environment = {**os.environ, "PYTHONPATH": support.package}
-        done = subprocess.run([sys.executable, "-c", OUT_OF_MEMORY, path, support.cache],
+        done = subprocess.run([sys.executable, "-c", OUT_OF_MEMORY, support.tiny(), support.cache],
                               env=environment, capture_output=True, text=True, check=False)
         self.assertIn("system no memory for", done.stdout, done.stderr)
         self.assertIn("(1, ", done.stdout, "the model lives on")
@@ -87,8 +86,7 @@ class InterruptTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        path = support.tiny("F16", "llama.context_length=u32:1000000000")
-        cls.model = support.load(path, n_ctx=1000000)
+        cls.model = support.load(support.tiny(), n_ctx=1000000)
 
     def press(self, times=1):
         def kill():

@@ -2,7 +2,10 @@
 
 import gc
 import json
+import sys
+import types
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -66,6 +69,47 @@ class ModelTest(unittest.TestCase):
                 self.assertEqual((made.text, made.stop), (theirs["text"], theirs["stop"]))
                 self.assertEqual(len(made.timings.token_ms), 19)
                 self.assertGreater(made.timings.prompt_ms, 0)
+
+    def test_bar(self):
+        bars = []
+
+        class Bar:
+            def __init__(self, total, **_options):
+                self.n, self.total = 0, total
+                bars.append(self)
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                return False
+
+            def update(self, count):
+                self.n += count
+
+        library, terminal = types.ModuleType("tqdm.auto"), mock.Mock(**{"isatty.return_value": True})
+        library.tqdm = Bar
+        with mock.patch.dict(sys.modules, {"tqdm": types.ModuleType("tqdm"), "tqdm.auto": library}):
+            for stderr, progress, count in ((terminal, True, 1), (terminal, False, 1), (None, True, 1)):
+                with mock.patch.object(sys, "stderr", stderr):
+                    support.model().generate([1], n=5, ignore_eos=True, progress=progress)
+                self.assertEqual(len(bars), count)
+        self.assertEqual((bars[0].n, bars[0].total), (5, 5))
+
+    def test_an_error_of_a_callback_comes_out(self):
+        def raises(_text):
+            raise ValueError("of the callback")
+        options = vetro._vetro.GenerateOptions()
+        options.n = 3
+        with self.assertRaisesRegex(ValueError, "of the callback"):
+            vetro._vetro.generate(support.model()._raw, np.array([1], np.int32), options, raises)
+
+    def test_a_path_is_any_bytes(self):
+        path = support.folder / "m\udcff.gguf"
+        path.symlink_to(support.tiny())
+        self.assertEqual(support.load(path).arch, "llama")
+        with self.assertRaisesRegex(vetro.Error, r"none"):
+            support.load(support.folder / "none\udcff.gguf")
 
     def test_generation_from_text_until_the_context_is_full(self):
         model = support.load(support.tiny(), n_ctx=16)

@@ -34,7 +34,7 @@ class Generation:
 
 
 @contextlib.contextmanager
-def progress_bar(wanted: bool, total: int) -> Iterator[Callable[[bytes], None] | None]:
+def progress_bar(wanted: bool, total: int) -> Iterator[Callable[[bytes], object] | None]:
     """A function to call with each token's text; None where no bar is wanted or can be drawn: tqdm is
     missing, or stderr is no terminal."""
     tqdm = None
@@ -45,4 +45,4 @@ def progress_bar(wanted: bool, total: int) -> Iterator[Callable[[bytes], None] |
         yield None
         return
     with tqdm(total=total, unit="token", leave=False) as bar:
-        yield lambda _text: bar.update(1) and None
+        yield lambda _text: bar.update(bar.n < bar.total)  # the text's end comes as one more

@@ -34,11 +34,12 @@ class Model:
                  n_ctx: int = 4096, disable: Iterable[str] = (), activations: Iterable[str] = (),
                  cache_dir: str | os.PathLike[str] | None = None,
                  override_kv: Iterable[str] = ()) -> None:
-        folder = cache_folder() if cache_dir is None else os.fspath(cache_dir)
+        folder = cache_folder() if cache_dir is None else cache_dir
         self._n_ctx = whole("n_ctx", n_ctx)
         self._raw = _vetro.Model(
-            os.fspath(path), whole("threads", threads, 1, 1024), str(kv), self._n_ctx,
-            texts("disable", disable), texts("activations", activations), folder,
+            os.fsencode(path), whole("threads", threads, 1, 1024), str(kv), self._n_ctx,
+            texts("disable", disable), texts("activations", activations),
+            os.fsencode(folder),
             texts("override_kv", override_kv))
         self.path = os.fspath(path)
 
@@ -117,14 +118,14 @@ class Model:
         return Generation(ids, text.decode("utf-8", "replace"), stop, Timings(prompt_ms, token_ms))
 
     def dump(self, prompt: str | bytes | ArrayLike, hooks: Iterable[str] = ("blk.*.l_out",),
-             reference: bool = False) -> Dump:
+             reference: bool = False, *, parse_special: bool = False) -> Dump:
         """Runs a prompt, text or ids [n], and keeps the values whose names match.
 
         hooks: names with * and ?, of docs/tensor-names.md. reference: the interpreter runs instead, on
         the file's weights in float32, nothing fused or rounded; slow. Looking changes no value.
         Error (input): a name that no value has, ids that do not fit.
         """
-        values, metadata = _vetro.dump(self._raw, self._prompt(prompt, False),
+        values, metadata = _vetro.dump(self._raw, self._prompt(prompt, parse_special),
                                        texts("hooks", hooks), reference)
         return Dump(values, metadata)
 
