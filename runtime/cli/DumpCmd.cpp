@@ -22,7 +22,7 @@ struct DumpOptions {
 static llvm::Expected<Dump> runModel(DumpOptions &o, const HookGlobs &globs,
                                      llvm::ArrayRef<Edit> edits) {
   o.model.nCtx = o.session.nCtx;
-  auto model = loadFor(o.model, edits);
+  auto model = Model::load(o.model);
   if (!model)
     return model.takeError();
   auto ids = promptIds(o.prompt, (*model)->tokenizer());

@@ -76,7 +76,7 @@ static llvm::Expected<Patched> patch(PatchOptions &o, llvm::ArrayRef<Edit> edits
   auto ids = promptIds(o.prompt, (*model)->tokenizer());
   if (!ids)
     return ids.takeError();
-  auto edited = loadFor(o.model, edits);
+  auto edited = modelFor(*model, edits);
   if (!edited)
     return edited.takeError();
   auto editor = Editor::create(**edited, edits, int64_t(ids->size()));

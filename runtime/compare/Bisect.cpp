@@ -282,11 +282,11 @@ llvm::Error Bisection::confirm() {
   const std::string &name = report.first->name;
   if (!reference.find("logits") || !reference.find(name))
     return llvm::Error::success();
-  Edit edit{"the reference's " + name, name, {}, EditOp::Set, 0, file, ""};
+  Edit edit{"the reference's " + name, name, {}, EditOp::Set, 0, file, "", {}};
   auto before = logitsOf(model, nullptr);
   if (!before)
     return before.takeError();
-  auto changed = loadFor(options.model, edit);
+  auto changed = modelFor(model, edit);
   if (!changed)
     return changed.takeError();
   auto editor = Editor::create(**changed, edit, int64_t(ids.size()));

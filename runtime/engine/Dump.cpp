@@ -60,6 +60,10 @@ static std::string textsOf(llvm::ArrayRef<Edit> edits) {
 llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions options,
                              llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,
                              llvm::ArrayRef<Edit> edits) {
+  auto edited = modelFor(std::move(model), edits);
+  if (!edited)
+    return edited.takeError();
+  model = std::move(*edited);
   auto hooks = HookRecorder::list(*model);
   if (!hooks)
     return hooks.takeError();

@@ -31,7 +31,7 @@ struct Dump {
 };
 
 /// Runs `ids` in a session of its own; values that were computed are labelled `ran`, values that
-/// fusion swallowed `recomputed`. The model was loaded for the edits (loadFor). Errors: a glob that
+/// fusion swallowed `recomputed`. It is modelFor() the edits that runs. Errors: a glob that
 /// no hook matches, what decoding and Editor refuse; std::errc::interrupted after Ctrl-C.
 llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions options,
                              llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,

@@ -116,6 +116,15 @@ static llvm::SmallVector<int64_t, 3> asRows(llvm::ArrayRef<int64_t> row,
   return shape;
 }
 
+/// The tensor that takes the place of a number.
+static llvm::Expected<NamedTensor> readOperand(const Edit &edit, llvm::StringRef name,
+                                               llvm::ArrayRef<int64_t> shape) {
+  if (edit.tensor)
+    return *edit.tensor;
+  std::vector<std::string> applied;
+  return readTransformed(*edit.file, edit.source.empty() ? name : edit.source, shape, applied);
+}
+
 llvm::Expected<ValueEdit> ValueEdit::create(const Edit &edit, llvm::StringRef name,
                                             llvm::ArrayRef<int64_t> shape, int64_t nTokens) {
   ValueEdit v;
@@ -132,19 +141,18 @@ llvm::Expected<ValueEdit> ValueEdit::create(const Edit &edit, llvm::StringRef na
                                     (length < 0 ? "no negative places"
                                                 : llvm::Twine(length) + " places, none of these"));
   }
-  if (!edit.file)
+  if (!edit.file && !edit.tensor)
     return v;
-  std::vector<std::string> applied;
-  auto tensor =
-      readTransformed(*edit.file, edit.source.empty() ? name : edit.source, shape, applied);
+  auto tensor = readOperand(edit, name, shape);
   if (!tensor)
     return tensor.takeError();
+  llvm::StringRef from = edit.file ? llvm::StringRef(edit.file->path()) : edit.tensor->name;
   v.operandShape = asRows(shape.drop_front(), tensor->shape);
   if (v.operandShape.empty() || tensor->data.empty())
-    return refused(edit.text, edit.file->path() + " holds another shape than " + name);
+    return refused(edit.text, from + " holds another shape than " + name);
   int64_t last = std::min(nTokens, v.slices[0].end.value_or(nTokens)) - 1;
   if (v.operandShape[0] > 1 && last >= v.operandShape[0])
-    return refused(edit.text, edit.file->path() + " has " + llvm::Twine(v.operandShape[0]) +
+    return refused(edit.text, from + " has " + llvm::Twine(v.operandShape[0]) +
                                   " rows, none for token " + llvm::Twine(last));
   v.operand = std::move(tensor->data);
   return v;

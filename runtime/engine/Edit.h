@@ -36,6 +36,7 @@ struct Edit {
   /// position p, a single one to every selected token.
   std::shared_ptr<const TensorFile> file;
   std::string source;
+  std::shared_ptr<const NamedTensor> tensor; ///< or this tensor
 };
 
 /// Reads one of the lines above. Error: the line with what was expected, or what TensorFile::open

@@ -244,14 +244,15 @@ llvm::Error exposeValues(const gguf::File &file, ModelOptions &options, ArrayRef
   }
 }
 
-llvm::Expected<std::shared_ptr<const Model>> loadFor(ModelOptions options, ArrayRef<Edit> edits) {
-  if (!edits.empty()) {
-    auto file = gguf::File::open(options.path, options.open);
-    if (!file)
-      return file.takeError();
-    if (llvm::Error error = exposeValues(**file, options, edits))
-      return std::move(error);
-  }
+llvm::Expected<std::shared_ptr<const Model>> modelFor(std::shared_ptr<const Model> model,
+                                                      ArrayRef<Edit> edits) {
+  if (edits.empty())
+    return model;
+  ModelOptions options = model->options();
+  if (llvm::Error error = exposeValues(model->file(), options, edits))
+    return std::move(error);
+  if (options.disable == model->options().disable)
+    return model;
   return Model::load(std::move(options));
 }
 

@@ -12,12 +12,13 @@
 namespace vetro {
 
 /// Adds to options.disable what it takes to have every value of the edits written by a step of its
-/// own. To be called before Model::load. Error: a name that no value has.
+/// own. Error: a name that no value has.
 llvm::Error exposeValues(const gguf::File &file, ModelOptions &options, llvm::ArrayRef<Edit> edits);
 
-/// Loads the model for these edits: exposeValues, then Model::load.
-llvm::Expected<std::shared_ptr<const Model>> loadFor(ModelOptions options,
-                                                     llvm::ArrayRef<Edit> edits);
+/// The model with every value of the edits written by a step of its own: `model` itself, or another
+/// one of the same file. Error: exposeValues', what loading refuses.
+llvm::Expected<std::shared_ptr<const Model>> modelFor(std::shared_ptr<const Model> model,
+                                                      llvm::ArrayRef<Edit> edits);
 
 /// The values that edits change, found in a graph.
 struct EditPlaces;

@@ -6,6 +6,7 @@
 namespace vetro::python {
 
 void bindErrors(nanobind::module_ &module);
+void bindEdit(nanobind::module_ &module);
 void bindModel(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);
 void bindGenerate(nanobind::module_ &module);

@@ -14,21 +14,22 @@ namespace nb = nanobind;
 namespace vetro::python {
 
 static Dump referenceDump(const Handle &handle, const SessionOptions &session,
-                          llvm::ArrayRef<int32_t> ids, const HookGlobs &globs) {
+                          llvm::ArrayRef<int32_t> ids, const HookGlobs &globs,
+                          llvm::ArrayRef<Edit> edits) {
   const ModelOptions &options = handle.model->options();
   auto reference = take(Reference::create(options, session), During::Load);
-  return take(dumpReference(*reference, options, ids, globs), During::Call);
+  return take(dumpReference(*reference, options, ids, globs, edits), During::Call);
 }
 
 /// ([(name, array, label)], {key: value} of a file with these values).
 static nb::tuple dump(Handle &handle, const Ids &ids, const std::vector<std::string> &hooks,
-                      bool reference) {
+                      bool reference, const std::vector<Edit> &edits) {
   SessionOptions session;
   session.nCtx = handle.model->options().nCtx;
   Dump result = compute(handle.computing, [&] {
     HookGlobs globs = take(HookGlobs::create(hooks), During::Call);
-    return reference ? referenceDump(handle, session, refOf(ids), globs)
-                     : take(dumpRun(handle.model, session, refOf(ids), globs), During::Call);
+    return reference ? referenceDump(handle, session, refOf(ids), globs, edits)
+                     : take(dumpRun(handle.model, session, refOf(ids), globs, edits), During::Call);
   });
   nb::dict metadata;
   for (const auto &[key, value] : metadataOf(result, "all"))
@@ -42,7 +43,7 @@ static nb::tuple dump(Handle &handle, const Ids &ids, const std::vector<std::str
 
 void bindDump(nb::module_ &module) {
   module.def("dump", &dump, nb::arg("model"), nb::arg("ids"), nb::arg("hooks"),
-             nb::arg("reference"),
+             nb::arg("reference"), nb::arg("edits"),
              "Runs ids int32 [n]; ([(name, float32 array, label)], metadata of a file of them).");
 }
 

@@ -1,6 +1,6 @@
 // Generation: the token's seven stages for Python.
+#include "runtime/engine/Editor.h"
 #include "runtime/engine/Engine.h"
-#include "runtime/engine/Session.h"
 #include "runtime/python/Arrays.h"
 #include "runtime/python/Bind.h"
 #include "runtime/python/Computing.h"
@@ -43,16 +43,22 @@ private:
 
 /// (ids, UTF-8 of the text, why it stopped, ms to the first logits, ms of each token after them).
 static nb::tuple generateFrom(Handle &handle, const Ids &ids, const GenerateOptions &options,
-                              nb::object onText) {
+                              nb::object onText, const std::vector<Edit> &edits) {
   TokenCallback callback(std::move(onText));
   SessionOptions session;
   session.nCtx = handle.model->options().nCtx;
   Generation result = compute(handle.computing, [&] {
-    auto evaluator = take(Session::create(handle.model, session), During::Call);
+    auto model = take(modelFor(handle.model, edits), During::Load);
+    auto editor = take(Editor::create(*model, edits, int64_t(ids.size())), During::Call);
+    auto evaluator = take(Session::create(model, session), During::Call);
+    if (!edits.empty())
+      evaluator->observe(editor.get());
     GenerateOptions capped = options; // more than the context holds cannot come
     capped.nPredict = std::min(options.nPredict, evaluator->nCtx() + 1);
-    return take(generate(*evaluator, handle.model->tokenizer(), refOf(ids), capped, callback),
-                During::Call);
+    Generation done =
+        take(generate(*evaluator, model->tokenizer(), refOf(ids), capped, callback), During::Call);
+    check(editor->checkUsed(), During::Call);
+    return done;
   });
   callback.rethrow();
   if (result.stop == StopReason::Interrupt)
@@ -90,7 +96,7 @@ void bindGenerate(nb::module_ &module) {
   bindOptions(module);
   module.def(
       "generate", &generateFrom, nb::arg("model"), nb::arg("ids"), nb::arg("options"),
-      nb::arg("on_text").none(),
+      nb::arg("on_text").none(), nb::arg("edits"),
       "Continues ids int32 [n]; on_text gets the bytes of each token. Gives (ids, bytes of the "
       "text, stop, prompt_ms, [token_ms]).");
 }

@@ -1,5 +1,5 @@
 // A session: a sequence that grows, and its logits.
-#include "runtime/engine/Session.h"
+#include "runtime/engine/Editor.h"
 #include "runtime/python/Arrays.h"
 #include "runtime/python/Bind.h"
 #include "runtime/python/Computing.h"
@@ -7,6 +7,7 @@
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 
@@ -15,13 +16,33 @@ namespace vetro::python {
 namespace {
 struct PythonSession {
   std::shared_ptr<Handle> handle;
+  std::vector<Edit> edits;
+  std::unique_ptr<Editor> editor; ///< from the first run on, where there are edits
   std::unique_ptr<Session> session;
 
-  PythonSession(std::shared_ptr<Handle> h, uint32_t nCtx, uint32_t nUbatch) : handle(std::move(h)) {
+  PythonSession(std::shared_ptr<Handle> h, uint32_t nCtx, uint32_t nUbatch, std::vector<Edit> e)
+      : handle(std::move(h)), edits(std::move(e)) {
     SessionOptions options;
     options.nCtx = nCtx, options.nUbatch = nUbatch, options.nOutputs = nUbatch;
-    session = compute(handle->computing,
-                      [&] { return take(Session::create(handle->model, options), During::Call); });
+    session = compute(handle->computing, [&] {
+      auto model = take(modelFor(handle->model, edits), During::Load);
+      return take(Session::create(model, options), During::Call);
+    });
+  }
+
+  /// Places from the end count from the end of the first run, whose every edit must change
+  /// something.
+  void decode(llvm::ArrayRef<BatchToken> batch,
+              llvm::function_ref<void(size_t, llvm::ArrayRef<float>)> onLogits) {
+    bool first = !edits.empty() && !editor;
+    if (first)
+      editor = take(Editor::create(session->model(), edits, int64_t(batch.size())), During::Call);
+    session->observe(editor.get());
+    check(session->decode(batch, onLogits), During::Call);
+    if (llvm::Error unused = first ? editor->checkUsed() : llvm::Error::success()) {
+      session->truncate(0, 0);
+      check(std::move(unused), During::Call);
+    }
   }
 };
 } // namespace
@@ -39,11 +60,9 @@ static nb::ndarray<nb::numpy, float> run(PythonSession &s, const Ids &ids, bool 
   bool complete = compute(s.handle->computing, [&] {
     logits.reserve(rows * nVocab);
     uint32_t before = s.session->length(0);
-    check(s.session->decode(batch,
-                            [&](size_t, llvm::ArrayRef<float> row) {
-                              logits.insert(logits.end(), row.begin(), row.end());
-                            }),
-          During::Call);
+    s.decode(batch, [&](size_t, llvm::ArrayRef<float> row) {
+      logits.insert(logits.end(), row.begin(), row.end());
+    });
     if (logits.size() < rows * nVocab)
       s.session->truncate(0, before);
     return logits.size() == rows * nVocab;
@@ -55,8 +74,8 @@ static nb::ndarray<nb::numpy, float> run(PythonSession &s, const Ids &ids, bool 
 
 void bindSession(nb::module_ &module) {
   nb::class_<PythonSession>(module, "Session", "One sequence of a model, with its KV cache.")
-      .def(nb::init<std::shared_ptr<Handle>, uint32_t, uint32_t>(), nb::arg("model"),
-           nb::arg("n_ctx"), nb::arg("ubatch"))
+      .def(nb::init<std::shared_ptr<Handle>, uint32_t, uint32_t, std::vector<Edit>>(),
+           nb::arg("model"), nb::arg("n_ctx"), nb::arg("ubatch"), nb::arg("edits"))
       .def("run", &run, nb::arg("ids"), nb::arg("all"),
            "Appends ids int32 [n]; logits float32 [n or 1, n_vocab].")
       .def(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from vetro import _vetro
 from vetro.arguments import cache_folder, ids_of, texts, utf8, whole
 from vetro.dump import Dump
+from vetro.edits import Edit, raw_edits
 from vetro.errors import Error
 from vetro.generation import Generation, Timings, progress_bar
 from vetro.graph import Graph
@@ -79,11 +80,14 @@ class Model:
         """Names of all values that dump() can give, in the order of computation."""
         return self._raw.hooks()
 
-    def session(self, n_ctx: int | None = None, ubatch: int = 512) -> Session:
+    def session(self, n_ctx: int | None = None, ubatch: int = 512, *,
+                edits: Iterable[Edit] = ()) -> Session:
         """A new, empty sequence. n_ctx: positions that it holds, at most the model's; None: those that
         the model was loaded for. ubatch: tokens that are computed at once; the logits do not depend on
-        it. Error (system): no memory."""
-        return Session(self._raw, self._n_ctx if n_ctx is None else n_ctx, ubatch)
+        it. edits: changes of values in all its runs, lines such as "blk.3.attn_ctx[:,2] *= 0" or
+        (target, operator, array), docs/editing.md; negative places count from the end of the first run.
+        Error (input): no edit, or one that changes nothing; (system): no memory."""
+        return Session(self._raw, self._n_ctx if n_ctx is None else n_ctx, ubatch, edits)
 
     def _prompt(self, prompt: str | bytes | ArrayLike, parse_special: bool) -> NDArray[np.int32]:
         text = isinstance(prompt, (str, bytes))
@@ -97,12 +101,12 @@ class Model:
                  frequency_penalty: float = 0.0, presence_penalty: float = 0.0,
                  repeat_last_n: int = 64, logit_bias: Mapping[int, float] | None = None,
                  seed: int = 0, ignore_eos: bool = False, parse_special: bool = False,
-                 progress: bool = True) -> Generation:
+                 progress: bool = True, edits: Iterable[Edit] = ()) -> Generation:
         """Continues a prompt, text or ids [n], in a sequence of its own, by at most n tokens.
 
         temp 0 takes the best token each time; the other sampling options are off as they stand, as in
         `vetro run`. Equal arguments give equal text. progress: a bar, where tqdm is installed and stderr
-        is a terminal. Error (input): an empty prompt, an option outside its range, ids that do not fit.
+        is a terminal. edits: as of session(). Error (input): an empty prompt, an option outside its range, ids that do not fit.
         """
         options = _vetro.GenerateOptions()
         options.n, options.ignore_eos = whole("n", n), ignore_eos
@@ -114,19 +118,21 @@ class Model:
         options.logit_bias = list((logit_bias or {}).items())
         with progress_bar(progress, n) as on_text:
             ids, text, stop, prompt_ms, token_ms = _vetro.generate(
-                self._raw, self._prompt(prompt, parse_special), options, on_text)
+                self._raw, self._prompt(prompt, parse_special), options, on_text,
+                raw_edits(edits))
         return Generation(ids, text.decode("utf-8", "replace"), stop, Timings(prompt_ms, token_ms))
 
     def dump(self, prompt: str | bytes | ArrayLike, hooks: Iterable[str] = ("blk.*.l_out",),
-             reference: bool = False, *, parse_special: bool = False) -> Dump:
+             reference: bool = False, *, parse_special: bool = False,
+             edits: Iterable[Edit] = ()) -> Dump:
         """Runs a prompt, text or ids [n], and keeps the values whose names match.
 
         hooks: names with * and ?, of docs/tensor-names.md. reference: the interpreter runs instead, on
-        the file's weights in float32, nothing fused or rounded; slow. Looking changes no value.
+        the file's weights in float32, nothing fused or rounded; slow. edits: as of session(). Looking changes no value.
         Error (input): a name that no value has, ids that do not fit.
         """
         values, metadata = _vetro.dump(self._raw, self._prompt(prompt, parse_special),
-                                       texts("hooks", hooks), reference)
+                                       texts("hooks", hooks), reference, raw_edits(edits))
         return Dump(values, metadata)
 
     def graph(self, stage: str = "planned", layer: int | str = "", around: str = "",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vetro import _vetro
 from vetro.arguments import ids_of, whole
+from vetro.edits import Edit, raw_edits
 from vetro.errors import Error
 
 
 class Session:
     """One sequence with its KV cache; used by one thread at a time. Made by Model.session()."""
 
-    def __init__(self, model: _vetro.Model, n_ctx: int, ubatch: int) -> None:
-        self._raw = _vetro.Session(model, whole("n_ctx", n_ctx), whole("ubatch", ubatch))
+    def __init__(self, model: _vetro.Model, n_ctx: int, ubatch: int, edits: Iterable[Edit]) -> None:
+        self._raw = _vetro.Session(model, whole("n_ctx", n_ctx), whole("ubatch", ubatch),
+                                   raw_edits(edits))
 
     def run(self, ids: ArrayLike, logits: str = "last") -> NDArray[np.float32]:
         """Appends ids [n] to the sequence and computes them.

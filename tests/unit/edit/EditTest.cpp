@@ -48,7 +48,7 @@ struct EditedRun {
 /// The last logits of a prompt under edits, in micro-batches of `ubatch`.
 EditedRun run(const std::string &path, llvm::ArrayRef<Edit> list, uint32_t ubatch = 512,
               const std::string &kv = "f32") {
-  auto model = must(loadFor(optionsOf(path, kv), list));
+  auto model = must(modelFor(must(Model::load(optionsOf(path, kv))), list));
   auto editor = must(Editor::create(*model, list, prompt.size()));
   auto session = must(Session::create(model, {.nUbatch = ubatch}));
   session->observe(editor.get());
@@ -84,7 +84,7 @@ float distance(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b) {
 }
 
 NamedTensor dumped(const std::string &path, const std::string &name, llvm::ArrayRef<Edit> list) {
-  auto model = must(loadFor(optionsOf(path), list));
+  auto model = must(Model::load(optionsOf(path)));
   auto dump = must(dumpRun(model, {.nUbatch = 5}, prompt, must(HookGlobs::create({name})), list));
   REQUIRE(dump.values.size() == 1);
   return dump.values[0].tensor;
@@ -115,7 +115,7 @@ TEST_CASE("what is no edit is refused with what was expected") {
 TEST_CASE("an edit that matches nothing is an error") {
   auto refused = [](const std::string &text) {
     std::vector<Edit> list = edits({text});
-    auto model = loadFor(optionsOf(llama().path()), list);
+    auto model = modelFor(must(Model::load(optionsOf(llama().path()))), list);
     if (!model)
       return message(model.takeError());
     auto editor = Editor::create(**model, list, prompt.size());
@@ -205,7 +205,7 @@ TEST_CASE("heads of the context are an axis, also where they lie side by side") 
     if (*off)
       o.disable = {off};
     auto list = edits({"blk.1.attn_ctx[:,2] = 0"});
-    auto model = must(loadFor(o, list));
+    auto model = must(Model::load(o));
     auto dump = must(dumpRun(model, {}, prompt, must(HookGlobs::create({"blk.1.attn_ctx"})), list));
     const NamedTensor &t = dump.values[0].tensor;
     int64_t width = t.shape[1], heads = 4;
