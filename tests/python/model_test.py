@@ -102,7 +102,7 @@ class ModelTest(unittest.TestCase):
         options = vetro._vetro.GenerateOptions()
         options.n = 3
         with self.assertRaisesRegex(ValueError, "of the callback"):
-            vetro._vetro.generate(support.model()._raw, np.array([1], np.int32), options, raises)
+            vetro._vetro.generate(support.model()._raw, np.array([1], np.int32), options, raises, [])
 
     def test_a_path_is_any_bytes(self):
         path = support.folder / "m\udcff.gguf"
