@@ -29,15 +29,16 @@ llvm::Error HookGlobs::checkAllUsed(llvm::ArrayRef<llvm::StringRef> names) const
   return llvm::Error::success();
 }
 
-/// All tokens as outputs: the head's values have a row for each.
-static llvm::Error decodeAll(Evaluator &evaluator, llvm::ArrayRef<int32_t> ids) {
+/// With `logits` all tokens want them: the head's values then have a row for each. Else the last
+/// one does, since 512 rows of logits may cost as much as all layers.
+static llvm::Error decodePrompt(Evaluator &evaluator, llvm::ArrayRef<int32_t> ids, bool logits) {
   std::vector<BatchToken> batch;
-  for (int32_t id : ids)
-    batch.push_back({id, 0, true});
+  for (auto [i, id] : llvm::enumerate(ids))
+    batch.push_back({id, 0, logits || i + 1 == ids.size()});
   size_t rows = 0;
   if (llvm::Error error = evaluator.decode(batch, [&](size_t, llvm::ArrayRef<float>) { ++rows; }))
     return error;
-  if (rows == ids.size())
+  if (rows == (logits ? ids.size() : 1))
     return llvm::Error::success();
   return llvm::createStringError(std::errc::interrupted, "interrupted before all was computed");
 }
@@ -73,7 +74,8 @@ llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions 
   auto recorder = HookRecorder::create(*model, *hooks);
   if (!recorder)
     return recorder.takeError();
-  options.nOutputs = options.nUbatch;
+  bool logits = llvm::any_of(*hooks, [](const Hook &hook) { return hook.byOutput; });
+  options.nOutputs = logits ? options.nUbatch : 1;
   auto session = Session::create(model, options);
   if (!session)
     return session.takeError();
@@ -85,7 +87,7 @@ llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions 
     (*editor)->applyToWhole(op, result, t);
   };
   (*session)->observe(editor->get());
-  if (llvm::Error error = decodeAll(**session, ids))
+  if (llvm::Error error = decodePrompt(**session, ids, logits))
     return std::move(error);
   if (llvm::Error error = (*editor)->checkUsed())
     return std::move(error);
@@ -112,7 +114,10 @@ llvm::Expected<Dump> dumpReference(Reference &reference, const ModelOptions &opt
       values.emplace_back();
     values[it->second] = {dumpLayout(name, t), "reference"};
   };
-  llvm::Error error = decodeAll(reference, ids);
+  bool logits = llvm::any_of(reference.graph().forward().front(), [&](mlir::Operation &op) {
+    return globs.match(ir::nameOf(&op)) && isByOutput(&op);
+  });
+  llvm::Error error = decodePrompt(reference, ids, logits);
   reference.interpreterOptions.onValue = {};
   reference.interpreterOptions.onResult = {};
   if (error)

@@ -85,9 +85,10 @@ RankedTensorType namedType(Value result, StringRef name) {
 
 /// The names of the values that `op` computes: its own where it writes f32, and those inside.
 static void addHooks(Operation *op, uint32_t step, std::vector<Hook> &hooks) {
+  bool byOutput = isByOutput(op);
   auto add = [&](StringRef name, bool ran) {
     if (!name.empty())
-      hooks.push_back({name.str(), step, ran});
+      hooks.push_back({name.str(), step, ran, byOutput});
   };
   auto fused = dyn_cast<ir::FusedOp>(op);
   if (fused && op->getNumResults() > 1)
@@ -120,6 +121,7 @@ HookRecorder::ofSteps(const Model &model, uint32_t begin, uint32_t end, ArrayRef
   r->steps = stepOps(**graph);
   r->wanted.assign(wanted.begin(), wanted.end());
   r->needed.resize(r->steps.size());
+  r->whole.resize(r->steps.size());
   r->recorded.resize(r->steps.size());
   OpList needed;
   for (auto [i, op] : llvm::enumerate(r->steps)) {
@@ -128,6 +130,9 @@ HookRecorder::ofSteps(const Model &model, uint32_t begin, uint32_t end, ArrayRef
       addRegion(op, needed);
   }
   for (const Hook &hook : wanted) {
+    r->needed.set(hook.step);
+    if (hook.ran)
+      continue;
     OpList witnesses;
     addWitnesses(r->steps[hook.step], witnesses);
     addRegion(r->steps[hook.step], needed);
@@ -136,7 +141,8 @@ HookRecorder::ofSteps(const Model &model, uint32_t begin, uint32_t end, ArrayRef
   }
   for (Operation *op : needed)
     if (ir::isStep(op))
-      r->needed.set(r->stepOf[op]);
+      r->whole.set(r->stepOf[op]);
+  r->needed |= r->whole;
   return r;
 }
 
@@ -188,6 +194,8 @@ void HookRecorder::after(uint32_t step, PlanRunner &runner) {
     ref::Tensor &to = rec.operands[i];
     if (!isByRow(v))
       continue; // a weight, a state, or over cells, which are listed when all are known
+    if (!whole[step] && i < op->getNumOperands())
+      continue;
     auto type = cast<RankedTensorType>(v.getType());
     ir::Extent count = ir::elementCount(v);
     uint64_t n = count.scale * (count.outputs ? batch.nOutputs : batch.nTokens);
@@ -213,7 +221,7 @@ void HookRecorder::after(uint32_t step, PlanRunner &runner) {
     to.shape[0] = int64_t(to.data.size() / (ir::staticProduct(type)));
   }
   bool selection = isa<ir::HeadNormOp>(op) || (isa<ir::GatherRowsOp>(op) && isByRow(values[0]));
-  if (selection)
+  if (selection && whole[step])
     keepSelected(rec.operands[0], rec.operands[1], batch);
 }
 
@@ -267,16 +275,24 @@ const ref::Tensor *HookRecorder::recordedOperand(Operation *op, unsigned i) cons
   return &recorded[it->second].operands[i];
 }
 
+bool isByOutput(Operation *op) {
+  return op->getNumResults() > 0 &&
+         llvm::is_contained(ir::dynamicAxes(op->getResult(0)), ir::Axis::Outputs);
+}
+
 bool isHeadsFirst(StringRef name) {
   return name.ends_with("attn_scores") || name.ends_with("attn_probs");
 }
 
-NamedTensor dumpLayout(StringRef name, const ref::Tensor &t) {
-  NamedTensor out{name.str(), {t.shape.begin(), t.shape.end()}, t.data};
-  if (!isHeadsFirst(name))
+NamedTensor dumpLayout(StringRef name, ref::Tensor t) {
+  NamedTensor out{name.str(), {t.shape.begin(), t.shape.end()}, {}};
+  if (!isHeadsFirst(name)) {
+    out.data = std::move(t.data);
     return out;
+  }
   int64_t heads = t.dim(0), tokens = t.dim(1), cells = t.dim(2);
   out.shape = {tokens, heads, cells};
+  out.data.resize(t.data.size());
   for (int64_t h = 0; h < heads; ++h)
     for (int64_t i = 0; i < tokens; ++i)
       std::copy_n(&t.data[(h * tokens + i) * cells], cells, &out.data[(i * heads + h) * cells]);
@@ -321,7 +337,7 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
       int64_t rows =
           std::exchange(t.shape, ref::Shape(namedType(op->getResult(r), hook.name).getShape()))[0];
       t.shape[0] = rows;
-      result.push_back({dumpLayout(hook.name, t), "ran"});
+      result.push_back({dumpLayout(hook.name, std::move(t)), "ran"});
     }
   }
   return result;
@@ -366,7 +382,7 @@ llvm::Expected<std::vector<Proof>> HookRecorder::prove(const Session &session) {
   };
   for (uint32_t step = 0; step < steps.size(); ++step) {
     Operation *op = steps[step];
-    if (!needed[step] || !llvm::all_of(op->getResults(), isByRow))
+    if (!whole[step] || !llvm::all_of(op->getResults(), isByRow))
       continue; // proved by the recorded value that it led to
     auto results = recompute(step, session, {});
     if (!results)

@@ -22,6 +22,7 @@ struct Hook {
   std::string name; ///< "blk.3.q_rope"
   uint32_t step;    ///< the step that computes it, or inside which it lies
   bool ran;         ///< materialised by the step, or swallowed by it
+  bool byOutput;    ///< has a row for each token that wants logits, not for each token
 };
 
 /// A value, tokens (or cells) first.
@@ -35,7 +36,8 @@ class HookRecorder : public StepObserver {
 public:
   /// All names that a model offers, in the order of its steps.
   static llvm::Expected<std::vector<Hook>> list(const Model &model);
-  /// Records what `wanted` names need. `model` must outlive the recorder.
+  /// Records what `wanted` names need: of values that ran nothing else. `model` must outlive the
+  /// recorder.
   static llvm::Expected<std::unique_ptr<HookRecorder>> create(const Model &model,
                                                               llvm::ArrayRef<Hook> wanted) {
     return ofSteps(model, 0, 0, wanted);
@@ -58,9 +60,9 @@ public:
   /// The wanted values, from all micro-batches since creation. `session` ran them. Errors: what
   /// the interpreter refuses; std::errc::interrupted after Ctrl-C.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
-  /// Every result of every recorded step, and what steps store, against its recomputation, under
-  /// the value's name (of an unnamed one, that of what it reads). Values inside a step are covered
-  /// by its result. The session has not rewound since.
+  /// Every result of every step that was recorded with its inputs, and what steps store, against
+  /// its recomputation, under the value's name (of an unnamed one, that of what it reads). Values
+  /// inside a step are covered by its result. The session has not rewound since.
   llvm::Expected<std::vector<Proof>> prove(const Session &session);
 
 private:
@@ -81,7 +83,8 @@ private:
   std::vector<mlir::Operation *> steps; ///< the graph's op of each step
   llvm::DenseMap<mlir::Operation *, uint32_t> stepOf;
   std::vector<Hook> wanted;
-  llvm::BitVector needed;
+  llvm::BitVector needed;         ///< steps that are recorded
+  llvm::BitVector whole;          ///< those of them whose inputs are, too: to be computed again
   std::vector<Recorded> recorded; ///< per step
 };
 
@@ -94,9 +97,11 @@ llvm::StringRef resultName(mlir::Operation *op, unsigned result);
 mlir::Operation *stepWith(const Graph &graph, llvm::StringRef name);
 /// A result's type under the shape that its name has in the graph: heads are split by a reshape.
 mlir::RankedTensorType namedType(mlir::Value result, llvm::StringRef name);
+/// Whether an op's results have a row for each token that wants logits.
+bool isByOutput(mlir::Operation *op);
 /// Whether the graph keeps this value's heads before its tokens: attn_scores, attn_probs.
 bool isHeadsFirst(llvm::StringRef name);
 /// A value as it is dumped: attn_scores and attn_probs [H, T, C] become [T, H, C].
-NamedTensor dumpLayout(llvm::StringRef name, const ref::Tensor &tensor);
+NamedTensor dumpLayout(llvm::StringRef name, ref::Tensor tensor);
 
 } // namespace vetro
