@@ -9,7 +9,7 @@ llvm::Expected<HookGlobs> HookGlobs::create(llvm::ArrayRef<std::string> texts) {
     auto pattern = llvm::GlobPattern::create(text);
     if (!pattern)
       return llvm::createStringError(
-          "hooks: %s: %s, expected names with * and ?, such as 'blk.*.l_out'",
+          "--hooks: %s: %s, expected names with * and ?, such as 'blk.*.l_out'",
           gguf::escaped(text).c_str(), llvm::toString(pattern.takeError()).c_str());
     globs.patterns.push_back({text, std::move(*pattern)});
   }
@@ -23,7 +23,7 @@ bool HookGlobs::match(llvm::StringRef name) const {
 llvm::Error HookGlobs::checkAllUsed(llvm::ArrayRef<llvm::StringRef> names) const {
   for (const auto &[text, pattern] : patterns)
     if (llvm::none_of(names, [&](llvm::StringRef name) { return pattern.match(name); }))
-      return llvm::createStringError("hooks: no value is called %s; docs/tensor-names.md lists "
+      return llvm::createStringError("--hooks: no value is called %s; docs/tensor-names.md lists "
                                      "them, `vetro graph` draws them",
                                      gguf::escaped(text).c_str());
   return llvm::Error::success();

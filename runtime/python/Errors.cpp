@@ -28,7 +28,10 @@ void raise(llvm::Error error, During during) {
       failure.kind = kindOf(info, during);
     else
       failure.message += "; ";
-    failure.message += info.message();
+    std::string text = info.message();
+    llvm::StringRef message = text;
+    message.consume_front("--"); // of a flag, which is called like the argument
+    failure.message += message;
   });
   throw failure;
 }

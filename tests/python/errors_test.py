@@ -68,6 +68,7 @@ class ErrorTest(unittest.TestCase):
             self.assertIn(part, error.message)
             self.assertEqual((error.kind, str(error)), (kind, error.message))
             self.assertNotIn("\n", error.message)
+            self.assertFalse(error.message.startswith("-"), "arguments are no flags")
 
     def test_an_error_can_be_pickled(self):
         error = pickle.loads(pickle.dumps(vetro.Error("no room", "system")))

@@ -64,7 +64,7 @@ def models():
 
 def hooks():
     for text in ("none", "", "logits,none"):
-        error(*DUMP, text, "-o", f"{FOLDER}/x", has=["hooks: ", "docs/tensor-names.md"])
+        error(*DUMP, text, "-o", f"{FOLDER}/x", has=["--hooks", "docs/tensor-names.md"])
     error(*DUMP, "logits,none", "--reference", "-o", f"{FOLDER}/x", has=['"none"'])
     error(*DUMP, "[", "-o", f"{FOLDER}/x", has=["'['", "blk.*.l_out"])
     expect(not os.path.exists(f"{FOLDER}/x"), "a file was written")
