@@ -333,7 +333,8 @@ llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &sessi
         for (auto [i, name] : llvm::enumerate(fused.getInnerNames()))
           if (cast<StringAttr>(name).getValue() == hook.name)
             r = i;
-      ref::Tensor t = recorded[step].operands[op->getNumOperands() + r];
+      ref::Tensor &kept = recorded[step].operands[op->getNumOperands() + r];
+      ref::Tensor t = whole[step] ? kept : std::move(kept);
       int64_t rows =
           std::exchange(t.shape, ref::Shape(namedType(op->getResult(r), hook.name).getShape()))[0];
       t.shape[0] = rows;

@@ -57,7 +57,8 @@ public:
   /// empty.
   std::function<void(mlir::Operation *, unsigned result, ref::Tensor &)> onRecomputed;
 
-  /// The wanted values, from all micro-batches since creation. `session` ran them. Errors: what
+  /// The wanted values, from all micro-batches since creation, given away: to be asked for once.
+  /// `session` ran them. Errors: what
   /// the interpreter refuses; std::errc::interrupted after Ctrl-C.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
   /// Every result of every step that was recorded with its inputs, and what steps store, against
