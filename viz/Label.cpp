@@ -211,7 +211,13 @@ static std::string innerText(Operation *op) {
 
 // ---- escaping ----
 
-/// The text with controls and broken UTF-8 as \xNN; `special` maps the characters of the target.
+/// Whether a character may stand in XML: U+FFFE and U+FFFF are UTF-8 but may not.
+static bool isInXml(StringRef character) {
+  return character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
+}
+
+/// The text with controls, broken UTF-8 and what XML refuses as \xNN; `special` maps the characters
+/// of the target.
 static std::string escaped(StringRef text, llvm::function_ref<StringRef(char)> special) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -219,7 +225,7 @@ static std::string escaped(StringRef text, llvm::function_ref<StringRef(char)> s
     const auto *at = reinterpret_cast<const llvm::UTF8 *>(text.data()) + i;
     size_t length = llvm::getNumBytesForUTF8(c);
     bool good = c >= 0x20 && c != 0x7f && i + length <= text.size() &&
-                llvm::isLegalUTF8Sequence(at, at + length);
+                llvm::isLegalUTF8Sequence(at, at + length) && isInXml(text.substr(i, length));
     if (!good) {
       out += special('\\');
       out += llvm::formatv("x{0:X-2}", unsigned(c)).str();

@@ -31,7 +31,7 @@ llvm::SmallVector<std::string> attributeLines(mlir::Operation *op);
 llvm::StringRef operandName(mlir::Operation *op, unsigned i);
 
 /// For a quoted DOT string and for text inside an HTML label. Text from files may hold anything:
-/// controls and broken UTF-8 come out as \xNN.
+/// controls, broken UTF-8 and what XML refuses come out as \xNN.
 std::string quoted(llvm::StringRef text);
 std::string html(llvm::StringRef text);
 

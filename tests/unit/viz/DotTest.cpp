@@ -83,6 +83,7 @@ TEST_CASE("text from files cannot leave its label", "[viz]") {
   REQUIRE(viz::html("a<b>&\"c") == "a&lt;b&gt;&amp;&quot;c");
   REQUIRE(viz::html("\n\x7f\xff\xc3") == "\\x0A\\x7F\\xFF\\xC3");
   REQUIRE(viz::html("è ×") == "è ×");
+  REQUIRE(viz::html("\xef\xbf\xbd\xef\xbf\xbe") == "\xef\xbf\xbd\\xEF\\xBF\\xBE"); // XML's limit
   REQUIRE(viz::quoted("a\"]\\N&<") == "\"a\\\"]\\\\N&amp;<\"");
   Parsed graph(R"(vetro.weight @"<TR>\22&\FF" : tensor<4xf32>
   func.func @f(%x: tensor<?x4xf32>) {
