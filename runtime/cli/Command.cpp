@@ -92,6 +92,34 @@ void addSessionOptions(CLI::App &command, SessionOptions &o) {
       ->capture_default_str();
 }
 
+/// For a shell: as it is where no character means anything there, else in single quotes.
+static std::string shellWord(llvm::StringRef word) {
+  auto isPlain = [](char c) {
+    return llvm::isAlnum(c) || llvm::StringRef("_-./=:,@%+").contains(c);
+  };
+  if (!word.empty() && llvm::all_of(word, isPlain))
+    return word.str();
+  std::string quoted = "'";
+  for (char c : word)
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string commandLine(const CLI::App &command) {
+  std::string positionals, options;
+  for (const CLI::Option *option : command.get_options()) {
+    bool isFlag = option->get_items_expected_max() == 0;
+    std::string &line = option->get_positional() ? positionals : options;
+    for (const std::string &value : option->results()) {
+      if (!option->get_positional())
+        line += " " + option->get_name();
+      if (!isFlag)
+        line += " " + shellWord(value);
+    }
+  }
+  return "vetro " + command.get_name() + positionals + options;
+}
+
 void catchFaults(ModelOptions &o) {
   installMappedFaultHandler();
   o.open.onMap = [](llvm::ArrayRef<uint8_t> r) { registerMappedRange(r.data(), r.size()); };

@@ -37,6 +37,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const std::string
 /// Adds -c and --ubatch.
 void addSessionOptions(CLI::App &command, SessionOptions &options);
 
+/// The command line that gives `command` what it was given, quoted for a shell: "vetro diff a b".
+std::string commandLine(const CLI::App &command);
+
 /// Makes a file that is cut while it is mapped an error instead of a signal.
 void catchFaults(ModelOptions &options);
 /// Opens the file of a command that computes nothing.

@@ -1,6 +1,7 @@
 // vetro diff: two files of values beside each other, and what is wrong first.
+#include "runtime/cli/DiffPage.h"
 #include "runtime/cli/Findings.h"
-#include "runtime/cli/Output.h"
+#include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Diff.h"
 #include "runtime/compare/Modules.h"
@@ -17,6 +18,8 @@ namespace {
 struct DiffCommand {
   DiffOptions diff;
   std::string ours, reference, ids;
+  std::optional<std::string> svg, html; ///< files to write
+  std::string commandLine;              ///< for the page
   bool all = false, json = false;
 };
 } // namespace
@@ -76,19 +79,7 @@ static void printReportJson(const DiffReport &report) {
 // ---- for people ----
 
 static std::string ratioText(const std::optional<Proof> &proof) {
-  if (!proof)
-    return "-";
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.3g", proof->worst)
-                                 << (proof->worst > 1 ? " !" : "");
-  return text;
-}
-
-static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
-  std::string text = "[";
-  for (int64_t d : shape)
-    text += (text.size() > 1 ? "," : "") + std::to_string(d);
-  return text + "]";
+  return proof ? significant(proof->worst) + (proof->worst > 1 ? " !" : "") : "-";
 }
 
 /// The rows that tell the course of the error: layer outputs and the ends, or where a floor was
@@ -122,28 +113,13 @@ static void printNames(llvm::StringRef what, const std::vector<std::string> &nam
   llvm::outs() << (names.size() > 8 ? ", ...\n" : "\n");
 }
 
-static void printTransforms(const DiffReport &report) {
-  std::map<std::string, std::vector<std::string>> byTransform;
-  for (const DiffRow &row : report.rows) {
-    std::string all;
-    for (const std::string &transform : row.transforms)
-      all += (all.empty() ? "" : ", ") + transform;
-    if (!all.empty())
-      byTransform[all].push_back(row.name);
-  }
-  for (const auto &[transform, names] : byTransform)
-    printNames("of the reference brought to our layout by " + transform, names);
-}
-
 static void printReport(const DiffReport &report, bool all) {
   printTable(report, all);
   for (const DiffRow &row : report.rows)
     if (row.logits)
-      llvm::outs() << llvm::format("logits: mean KL %.3g nats, first choice equal in %.1f %% of "
-                                   "rows, ten best overlap %.1f %%\n",
-                                   row.logits->meanKl, 100 * row.logits->top1,
-                                   100 * row.logits->top10);
-  printTransforms(report);
+      llvm::outs() << logitsText(*row.logits) << "\n";
+  for (const auto &[transform, names] : namesByTransform(report))
+    printNames("of the reference brought to our layout by " + transform, names);
   printNames("only in ours", report.oursOnly);
   printNames("only in the reference", report.referenceOnly);
   for (const std::string &note : report.notes)
@@ -178,12 +154,46 @@ static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
   return diff(**ours, **reference, c.diff);
 }
 
+// ---- files ----
+
+/// Asked before the work.
+static llvm::Error checkFiles(const DiffCommand &c) {
+  for (const auto &path : {c.svg, c.html})
+    if (path)
+      if (llvm::Error error = checkOutput(*path))
+        return error;
+  if (c.svg && c.svg == c.html)
+    return llvm::createStringError("--svg and --html name the same file " + quotedText(*c.svg) +
+                                   "; give each its own");
+  return llvm::Error::success();
+}
+
+static llvm::Error writeFiles(const DiffCommand &c, const DiffReport &report) {
+  std::optional<double> floorDb;
+  if (c.diff.model.path.empty())
+    floorDb = c.diff.leastSnrDb;
+  viz::ErrorCurve curve =
+      curveOf(report, "Error of " + c.ours + " against " + c.reference, floorDb);
+  if (c.svg)
+    if (llvm::Error error =
+            writeOutput(*c.svg, [&](llvm::raw_ostream &out) { out << viz::drawErrorCurve(curve); }))
+      return error;
+  if (!c.html)
+    return llvm::Error::success();
+  return writeOutput(
+      *c.html, [&](llvm::raw_ostream &out) { writeDiffPage(out, report, curve, c.commandLine); });
+}
+
 static int diffFiles(DiffCommand &c) {
   if (!c.ids.empty() && c.diff.model.path.empty())
     return fail("--ids needs --model");
+  if (llvm::Error error = checkFiles(c))
+    return fail(std::move(error));
   auto report = runDiff(c);
   if (!report)
     return fail(report.takeError());
+  if (llvm::Error error = writeFiles(c, *report))
+    return fail(std::move(error));
   if (c.json)
     printReportJson(*report);
   else
@@ -213,6 +223,8 @@ void addDiff(CLI::App &program, int &exitCode) {
       ->capture_default_str();
   c->add_flag("--all", o->all, "print every value, not only layer outputs");
   c->add_flag("--json", o->json, "one object: first, rows, ours_only, reference_only, notes");
+  c->add_option("--svg", o->svg, "write the error of each value in dB as a drawing");
+  c->add_option("--html", o->html, "write one page with the verdict, that drawing and all values");
   c->footer("With --model two isolated errors stand beside the accumulated one, as multiples of "
             "their floor:\n"
             "graph, our op on the reference's inputs; kernel, our value against our own inputs.\n"
@@ -220,8 +232,12 @@ void addDiff(CLI::App &program, int &exitCode) {
             "Exit code: 0 nothing passes its floor, 1 something does, 2 they cannot be compared.\n"
             "Examples:\n"
             "  vetro diff ours.safetensors torch.safetensors --model model.gguf\n"
-            "  vetro diff before.safetensors after.safetensors --snr 60 --all");
-  c->callback([o, &exitCode] { exitCode = diffFiles(*o); });
+            "  vetro diff before.safetensors after.safetensors --snr 60 --all\n"
+            "  vetro diff ours.safetensors torch.safetensors --svg curve.svg --html report.html");
+  c->callback([o, c, &exitCode] {
+    o->commandLine = commandLine(*c);
+    exitCode = diffFiles(*o);
+  });
 }
 
 } // namespace vetro::cli

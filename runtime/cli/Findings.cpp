@@ -8,14 +8,27 @@
 
 namespace vetro::cli {
 
+/// printf's form of one number.
+static std::string formatted(const char *form, double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(form, value);
+  return text;
+}
+
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::string decibels(double snr) {
   if (std::isinf(snr))
     return snr > 0 ? "equal" : "-inf";
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.1f", snr);
-  return text;
+  return formatted("%.1f", snr);
+}
+
+std::string significant(double value) { return formatted("%.3g", value); }
+
+std::string logitsText(const LogitDifference &logits) {
+  return "logits: mean KL " + significant(logits.meanKl) + " nats, first choice equal in " +
+         formatted("%.1f", 100 * logits.top1) + " % of rows, ten best overlap " +
+         formatted("%.1f", 100 * logits.top10) + " %";
 }
 
 Json firstJson(const std::optional<FirstBad> &first) {
@@ -34,8 +47,7 @@ Json firstJson(const std::optional<FirstBad> &first) {
           {"kernels", first->kernels}};
 }
 
-/// What an error of this kind means.
-static llvm::StringRef adviceFor(llvm::StringRef kind) {
+llvm::StringRef adviceFor(llvm::StringRef kind) {
   if (kind == "graph")
     return "on the reference's own inputs our op gives another value: look at the frontend, the "
            "metadata, these weights";
@@ -46,30 +58,35 @@ static llvm::StringRef adviceFor(llvm::StringRef kind) {
   return "";
 }
 
+std::string verdictOf(const FirstBad &first) {
+  std::string text = first.kind + " error";
+  if (first.ratio > 1)
+    text += ", " + significant(first.ratio) + " times its floor";
+  return text;
+}
+
+std::vector<std::pair<llvm::StringRef, std::string>> detailsOf(const FirstBad &first) {
+  std::vector<std::pair<llvm::StringRef, std::string>> all = {
+      {"made by", llvm::join(first.ops, ", ")},
+      {"at", first.source},
+      {"reading", llvm::join(first.weights, ", ")},
+      {"decided by the metadata keys", llvm::join(first.keys, ", ")},
+      {"in the plan:", first.step},
+      {"fused by", llvm::join(first.passes, ", ")},
+      {"with the kernel", llvm::join(first.kernels, ", ")}};
+  llvm::erase_if(all, [](const auto &detail) { return detail.second.empty(); });
+  return all;
+}
+
 void printFirst(const std::optional<FirstBad> &first) {
   llvm::raw_ostream &out = llvm::outs();
   if (!first) {
     out << "nothing passes its floor\n";
     return;
   }
-  auto line = [&](llvm::StringRef what, const std::string &text) {
-    if (!text.empty())
-      out << "  " << what << " " << text << "\n";
-  };
-  auto list = [&](llvm::StringRef what, const std::vector<std::string> &texts) {
-    line(what, llvm::join(texts, ", "));
-  };
-  out << "first: " << nameText(first->name) << " (" << first->kind << " error";
-  if (first->ratio > 1)
-    out << llvm::format(", %.3g times its floor", first->ratio);
-  out << ")\n";
-  list("made by", first->ops);
-  line("at", first->source);
-  list("reading", first->weights);
-  list("decided by the metadata keys", first->keys);
-  line("in the plan:", first->step);
-  list("fused by", first->passes);
-  list("with the kernel", first->kernels);
+  out << "first: " << nameText(first->name) << " (" << verdictOf(*first) << ")\n";
+  for (const auto &[what, text] : detailsOf(*first))
+    out << "  " << what << " " << text << "\n";
   if (llvm::StringRef advice = adviceFor(first->kind); !advice.empty())
     out << "  " << advice << "\n";
 }

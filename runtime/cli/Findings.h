@@ -3,6 +3,7 @@
 
 #include "runtime/cli/Output.h"
 #include "runtime/compare/Blame.h"
+#include "runtime/compare/Metrics.h"
 
 namespace vetro::cli {
 
@@ -10,6 +11,18 @@ namespace vetro::cli {
 Json finite(double value);
 /// "103.2" or "equal".
 std::string decibels(double snr);
+
+/// Three significant digits: "0.0123".
+std::string significant(double value);
+/// What a user sees of the logits, as one line.
+std::string logitsText(const LogitDifference &logits);
+
+/// "graph error, 140 times its floor".
+std::string verdictOf(const FirstBad &first);
+/// What is known about it: {"made by", "rope"}, {"reading", "blk.0.attn_q.weight"}.
+std::vector<std::pair<llvm::StringRef, std::string>> detailsOf(const FirstBad &first);
+/// What an error of this kind means; "" where there is nothing to say.
+llvm::StringRef adviceFor(llvm::StringRef kind);
 
 /// The first bad value as an object, or null.
 Json firstJson(const std::optional<FirstBad> &first);

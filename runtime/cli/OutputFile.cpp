@@ -13,7 +13,7 @@ namespace vetro::cli {
 
 llvm::Error checkOutput(StringRef path) {
   if (path.empty())
-    return llvm::createStringError("-o: found no name, expected the file to write");
+    return llvm::createStringError("found no name, expected the file to write");
   fs::file_status status;
   bool there = !fs::status(path, status);
   if (there && fs::is_directory(status))

@@ -1,5 +1,5 @@
-// The file that a command writes (-o): whether it can be written is asked before the work, and it
-// is complete or not there.
+// The file that a command writes (-o, --svg, --html): whether it can be written is asked before the
+// work, and it is complete or not there.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

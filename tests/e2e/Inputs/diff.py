@@ -5,6 +5,7 @@ import os
 import shutil
 import struct
 import sys
+from xml.etree import ElementTree
 
 from check import equal, error, expect, object_of, quiet, run
 
@@ -156,6 +157,28 @@ def misfits(ours, reference):
     equal(object_of("diff", last, reference, "--model", MODEL)["rows"][0]["transforms"], ["last_row"])
 
 
+def pictures(ours, reference):
+    """--svg and --html beside --json; a name from a file stays text in both."""
+    evil = "<script>alert(1)</script>"
+    one = edited(reference, "script", lambda h, b: h.update({evil: h.pop("blk.1.k")}))
+    svg, page = f"{FOLDER}/curve.svg", f"{FOLDER}/report.html"
+    done = run("diff", one, edited(one, "changed", scaled(evil, 1.5)), "--svg", svg, "--html", page, "--json", code=1)
+    equal(json.loads(done.stdout)["first"]["name"], evil)
+    drawing, text = (open(name, encoding="utf-8").read() for name in (svg, page))
+    names = [title.text for title in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}title")]
+    expect(any(name.startswith(evil + ": accumulated ") for name in names), f"tooltips: {names}")
+    expect("alert(1)" in text and "<script>alert" not in text and text.count("<script>") == 1, "the page's scripts")
+    for part in ("is wrong first", drawing, f" --json --svg {svg} --html {page}</pre>", "<td class=\"name\">blk.1.q_rope</td>"):
+        expect(part in text, f"the page lacks {part[:80]}")
+    expect("://" not in text.replace("http://www.w3.org/2000/svg", ""), "the page refers to another")
+    quiet("diff", ours, reference, "--model", MODEL, "--html", page)
+    text = open(page, encoding="utf-8").read()
+    expect("Nothing passes its floor" in text and "kernel error, isolated" in text, "the page of a good run")
+    error("diff", ours, reference, "--svg", FOLDER, has=["is a folder"])
+    error("diff", ours, reference, "--html", "", has=["found no name"])
+    error("diff", ours, reference, "--svg", page, "--html", page, has=["--svg and --html name the same file"])
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)
@@ -164,6 +187,7 @@ def main():
     blame(ours, reference)
     other_runs(reference)
     hostile_names(reference)
+    pictures(ours, reference)
     misfits(ours, reference)
     print("diff: done")
 
