@@ -88,7 +88,7 @@ private:
   void shape(Mark kind, double x, double y, bool passed, StringRef tooltip);
   void mark(size_t i, Mark kind, const CurveMark &mark);
   void marks(bool passed);
-  void names();
+  void firstName();
 
   const ErrorCurve &curve;
   Scale scale;
@@ -269,28 +269,18 @@ static std::string shortened(StringRef name) {
   return name.take_front(end).str() + (end < name.size() ? "…" : "");
 }
 
-/// The first value that passed is always named, others where there is room.
-void CurveWriter::names() {
-  struct Place {
-    double left, right, y;
-  };
-  std::vector<Place> taken;
+/// The first value that passed, above its mark; tooltips name the others.
+void CurveWriter::firstName() {
   for (size_t i = 0; i < curve.points.size(); ++i) {
     auto marks = marksOf(curve.points[i]);
     auto *worst = llvm::find_if(marks, [](const CurveMark *mark) { return mark->passed; });
     if (worst == marks.end())
       continue;
     std::string name = shortened(curve.points[i].name);
-    double width = 7.0 * double(name.size()); // at least, in a bold font of 11 pixels
-    bool fits = x(i) + 9 + width < Right;
-    double left = fits ? x(i) + 9 : x(i) - 9 - width, y = scale.y((*worst)->snrDb) + 4;
-    auto overlaps = [&](const Place &p) {
-      return left < p.right && p.left < left + width && std::abs(p.y - y) < 13;
-    };
-    if (llvm::any_of(taken, overlaps))
-      continue;
-    text(fits ? left : x(i) - 9, y, fits ? "start" : "end", name, "small bad");
-    taken.push_back({left, left + width, y});
+    bool fits = x(i) + 7.0 * double(name.size()) < Right; // 7 pixels a letter, bold at 11 pixels
+    text(fits ? x(i) - 5 : x(i) + 5, scale.y((*worst)->snrDb) - 11, fits ? "start" : "end", name,
+         "small bad");
+    return;
   }
 }
 
@@ -327,7 +317,7 @@ void CurveWriter::write() {
   outputLine();
   marks(/*passed=*/false);
   marks(/*passed=*/true);
-  names();
+  firstName();
   out << "</svg>\n";
 }
 

@@ -158,9 +158,9 @@ static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
 
 /// Asked before the work.
 static llvm::Error checkFiles(const DiffCommand &c) {
-  for (const auto &path : {c.svg, c.html})
+  for (const auto &[option, path] : {std::pair("--svg", c.svg), std::pair("--html", c.html)})
     if (path)
-      if (llvm::Error error = checkOutput(*path))
+      if (llvm::Error error = checkOutput(*path, option))
         return error;
   if (c.svg && c.svg == c.html)
     return llvm::createStringError("--svg and --html name the same file " + quotedText(*c.svg) +

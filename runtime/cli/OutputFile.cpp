@@ -11,9 +11,9 @@ using llvm::StringRef;
 
 namespace vetro::cli {
 
-llvm::Error checkOutput(StringRef path) {
+llvm::Error checkOutput(StringRef path, StringRef option) {
   if (path.empty())
-    return llvm::createStringError("found no name, expected the file to write");
+    return llvm::createStringError(option + ": found no name, expected the file to write");
   fs::file_status status;
   bool there = !fs::status(path, status);
   if (there && fs::is_directory(status))
