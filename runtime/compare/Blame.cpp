@@ -110,7 +110,9 @@ static SmallVector<Attribute> othersOf(Attribute value) {
                       IntegerAttr::get(number.getType(), n.lshr(1))};
       })
       .Case([&](FloatAttr number) {
-        return Others{FloatAttr::get(number.getType(), number.getValueAsDouble() * 1.5 + 1e-3)};
+        double x = number.getValueAsDouble();
+        return Others{FloatAttr::get(number.getType(), x * 1.5 + 1e-3),
+                      FloatAttr::get(number.getType(), x * 0.5)};
       })
       .Case([&](ArrayAttr list) {
         Others items;
