@@ -53,15 +53,10 @@ static llvm::Expected<BisectReport> runBisect(BisectCommand &c) {
     return reference.takeError();
   ModelOptions &model = c.bisect.model;
   catchFaults(model);
-  if (!c.ids.empty()) {
-    auto tokenizer = openTokenizer(model);
-    if (!tokenizer)
-      return tokenizer.takeError();
-    auto ids = parseIds(c.ids, **tokenizer);
-    if (!ids)
-      return ids.takeError();
-    c.bisect.ids = std::move(*ids);
-  }
+  auto ids = parseIds(c.ids, model);
+  if (!ids)
+    return ids.takeError();
+  c.bisect.ids = std::move(*ids);
   model.nCtx = c.bisect.session.nCtx;
   Progress progress(model, c.bisect.session);
   c.bisect.progress = model.progress;

@@ -139,15 +139,10 @@ static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
     catchFaults(model);
   if (llvm::Error error = takeRunOptions(**ours, model))
     return std::move(error);
-  if (!c.ids.empty()) {
-    auto tokenizer = openTokenizer(model);
-    if (!tokenizer)
-      return tokenizer.takeError();
-    auto ids = parseIds(c.ids, **tokenizer);
-    if (!ids)
-      return ids.takeError();
-    c.diff.ids = std::move(*ids);
-  }
+  auto ids = parseIds(c.ids, model);
+  if (!ids)
+    return ids.takeError();
+  c.diff.ids = std::move(*ids);
   model.nCtx = c.diff.session.nCtx;
   Progress progress(model, c.diff.session);
   c.diff.progress = model.progress;

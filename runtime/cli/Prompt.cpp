@@ -93,6 +93,15 @@ llvm::Expected<std::vector<int32_t>> promptIds(const PromptOptions &o, const Tok
   return ids;
 }
 
+llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, ModelOptions &options) {
+  if (text.empty())
+    return std::vector<int32_t>();
+  auto tokenizer = openTokenizer(options);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  return parseIds(text, **tokenizer);
+}
+
 void addEditOption(CLI::App &command, std::vector<std::string> &edits) {
   command
       .add_option("-e,--edit", edits,

@@ -35,6 +35,9 @@ llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, const Tokeni
 /// The tokenizer of a file that need not hold more than a vocabulary; nothing else is kept of it.
 llvm::Expected<std::unique_ptr<Tokenizer>> openTokenizer(ModelOptions &options);
 
+/// The same with the vocabulary of a file that is not open; no text: no ids.
+llvm::Expected<std::vector<int32_t>> parseIds(llvm::StringRef text, ModelOptions &options);
+
 /// Adds -e/--edit (runtime/engine/Edit.h).
 void addEditOption(CLI::App &command, std::vector<std::string> &edits);
 /// Reads them. Error: parseEdit's.
