@@ -1,6 +1,7 @@
 // The search, coarse first.
 #include "runtime/compare/Bisect.h"
 #include "compiler/ir/Names.h"
+#include "compiler/ir/Shapes.h"
 #include "runtime/compare/Metrics.h"
 #include "runtime/engine/Editor.h"
 #include "runtime/jit/Compile.h"
@@ -280,7 +281,10 @@ llvm::Expected<std::vector<float>> Bisection::logitsOf(std::shared_ptr<const Mod
 
 llvm::Error Bisection::confirm() {
   const std::string &name = report.first->name;
-  if (!reference.find("logits") || !reference.find(name))
+  bool isNumbers = llvm::any_of(namesOf(frontend->graph()), [&](const auto &pair) {
+    return pair.first == name && ir::storageFormat(pair.second->getResult(0)) == "f32";
+  });
+  if (!reference.find("logits") || !reference.find(name) || !isNumbers)
     return llvm::Error::success();
   Edit edit{"the reference's " + name, name, {}, EditOp::Set, 0, file, "", {}};
   auto before = logitsOf(model, nullptr);

@@ -61,12 +61,26 @@ private:
       return;
     ref::Tensor tensor(result.value.shape);
     tensor.data = std::move(theirs->data);
+    if (!result.value.ids.empty() && (failed = takeChoices(name, tensor)))
+      return;
     Proof proof = compare(tensor, result, {});
     proof.worst = std::max(proof.worst, std::sqrt(proof.nmse / leastEnergy));
     proof.name = name.str(), proof.op = op->getName().stripDialect().str();
     errors.push_back(std::move(proof));
     ref::Tensor bound = readingFloor(tensor, type);
     result = {std::move(tensor), std::move(bound)};
+  }
+
+  /// A table of choices: files hold its numbers.
+  llvm::Error takeChoices(llvm::StringRef name, ref::Tensor &tensor) const {
+    for (float choice : tensor.data) {
+      if (choice != std::floor(choice) || std::fabs(choice) > 0x1p24f)
+        return llvm::createStringError(reference.path() + ": " + name + ": holds " +
+                                       std::to_string(choice) +
+                                       ", expected whole numbers, the places that were chosen");
+      tensor.ids.push_back(int32_t(choice));
+    }
+    return llvm::Error::success();
   }
 
   const TensorFile &reference;

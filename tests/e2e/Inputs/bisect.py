@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import sys
 
 from check import equal, error, expect, object_of, quiet, run
@@ -61,6 +62,29 @@ def bisect_errors():
     error("bisect", MODEL, path("reference"), "--ids", "1,2", has=["its shape is"])
 
 
+def choices():
+    """Choices of experts are whole numbers in a file; what is none, or no expert, is refused."""
+    moe, values = f"{FOLDER}/moe.gguf", f"{FOLDER}/moe.safetensors"
+    quiet("make-tiny", "--arch", "llama", "--type", "Q8_0", "--layers", "1", "--override-kv",
+          "llama.expert_count=u32:4", "--override-kv", "llama.expert_used_count=u32:2", "-o", moe)
+    quiet("dump", moe, *IDS, "--hooks", "*", "--reference", "--kv", "f32", "-o", values)
+    equal(object_of("bisect", moe, values)["first"], None)
+    data = bytearray(open(values, "rb").read())
+    length = struct.unpack("<Q", data[:8])[0]
+    at = 8 + length + json.loads(data[8:8 + length])["blk.0.ffn_moe_topk"]["data_offsets"][0]
+    taken = struct.unpack("<2f", data[at:at + 8])
+    for choice, has in ((99, "expert 99"), (-1, "expert -1"), (1.5, "whole numbers"), (3e9, "whole numbers"),
+                        (next(e for e in range(4) if e not in taken), None)):
+        data[at:at + 4] = struct.pack("<f", choice)
+        with open(values, "wb") as file:
+            file.write(data)
+        if has:
+            error("bisect", moe, values, has=[has])
+        else:
+            found = json.loads(run("bisect", moe, values, "--json", code=1).stdout)
+            equal((found["first"]["name"], found["recovery"]), ("blk.0.ffn_moe_topk", None))
+
+
 def patching():
     same = object_of("patch", MODEL, *IDS, "-e", "blk.1.l_out += 0", "-n", "3")
     equal((same["kl"], same["same_first_choice"], same["switched_off"]), (0, True, []))
@@ -94,6 +118,6 @@ def patch_errors():
 
 
 os.makedirs(FOLDER, exist_ok=True)
-for test in (bisecting, bisect_errors, patching, patch_errors):
+for test in (bisecting, bisect_errors, choices, patching, patch_errors):
     test()
 print("bisect: done")

@@ -254,6 +254,24 @@ TEST_CASE("what a pass made wrong is the pass's") {
   });
 }
 
+TEST_CASE("a mixture of experts, whose choices are values too") {
+  TinyFile moe({.arch = "llama",
+                .type = "Q4_0",
+                .layers = 2,
+                .overrides = {"llama.expert_count=u32:4", "llama.expert_used_count=u32:2"}});
+  expectNothing(findGraphFault(moe.path(), prompt(), [](func::FuncOp) {}));
+  expectNothing(findKernelFault(moe.path(), prompt(), at(0, "q"), nullptr));
+  auto plant = [](func::FuncOp f) {
+    auto softmax = opOf<ir::SoftmaxOp>(f, at(1, "ffn_moe_probs"));
+    OpBuilder b(softmax->getContext());
+    b.setInsertionPoint(softmax);
+    Value x = softmax.getOperand(0);
+    softmax.setOperand(
+        0, ir::ScaleOp::create(b, b.getUnknownLoc(), x.getType(), x, llvm::APFloat(1.01f)));
+  };
+  expectFound(findGraphFault(moe.path(), prompt(), plant), at(1, "ffn_moe_probs"), "graph");
+}
+
 TEST_CASE("ten controls without a fault") {
   for (uint32_t seed = 0; seed < 5; ++seed) {
     INFO("seed " << seed);
