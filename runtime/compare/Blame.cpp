@@ -43,9 +43,24 @@ Segment::Segment(Operation *op, const llvm::StringMap<Proof> &known)
   add(op);
 }
 
+/// The ops that store what `load` reads.
+static std::vector<ir::KvStoreOp> storesBefore(ir::KvLoadOp load) {
+  auto symbolOf = [](Value state) { return state.getDefiningOp<ir::GetStateOp>().getState(); };
+  std::vector<ir::KvStoreOp> stores;
+  for (auto store : load->getBlock()->getOps<ir::KvStoreOp>())
+    if (symbolOf(store.getState()) == symbolOf(load.getState()))
+      stores.push_back(store);
+  return stores;
+}
+
 void Segment::add(Operation *op) {
   if (!seen.insert(op))
     return;
+  if (auto load = dyn_cast<ir::KvLoadOp>(op))
+    for (ir::KvStoreOp store : storesBefore(load))
+      if (Operation *def = store->getOperand(1).getDefiningOp();
+          def && !known.contains(ir::nameOf(def)))
+        add(def);
   for (Value v : op->getOperands()) {
     Operation *def = v.getDefiningOp();
     if (auto get = dyn_cast_or_null<ir::GetWeightOp>(def))

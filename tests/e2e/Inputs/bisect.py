@@ -45,6 +45,8 @@ def bisecting():
                   "--override-kv", "llama.rope.freq_base=f32:100")
     equal((few["first"]["name"], few["first"]["kind"], few["recovery"]), ("blk.0.l_out", "graph", None))
     expect("rope" in few["first"]["ops"] and "embed" in few["missing"], few)
+    for weight in ("attn_q", "attn_k", "attn_v", "ffn_down"):  # also what went through the cache
+        expect(f"blk.0.{weight}.weight" in few["first"]["weights"], few["first"]["weights"])
     text = run("bisect", MODEL, reference, "--override-kv", "llama.rope.freq_base=f32:100", code=1)
     expect(b"decided by the metadata keys" in text.stdout and b"blame: the frontend" in text.stdout,
            text.stdout)
