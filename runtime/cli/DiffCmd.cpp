@@ -155,7 +155,7 @@ static llvm::Expected<DiffReport> runDiff(DiffCommand &c) {
 static llvm::Error checkFiles(const DiffCommand &c) {
   for (const auto &[option, path] : {std::pair("--svg", c.svg), std::pair("--html", c.html)})
     if (path)
-      if (llvm::Error error = checkOutput(*path, option))
+      if (llvm::Error error = checkOutput(*path, option, {c.ours, c.reference, c.diff.model.path}))
         return error;
   if (c.svg && c.svg == c.html)
     return llvm::createStringError("--svg and --html name the same file " + quotedText(*c.svg) +

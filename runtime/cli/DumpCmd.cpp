@@ -63,7 +63,7 @@ static llvm::Error writeValues(const DumpOptions &o, Dump &run) {
 }
 
 static int dump(DumpOptions &o) {
-  if (llvm::Error error = checkOutput(o.output))
+  if (llvm::Error error = checkOutput(o.output, "-o", {o.model.path, o.prompt.file}))
     return fail(std::move(error));
   if (llvm::Error error = readPrompt(o.prompt))
     return fail(std::move(error));

@@ -36,7 +36,7 @@ static llvm::Error checkDrawing(const GraphOptions &o) {
     return o.json ? llvm::createStringError("--json: the drawing goes to stdout already; name a "
                                             "file with -o")
                   : llvm::Error::success();
-  if (llvm::Error error = checkOutput(o.out))
+  if (llvm::Error error = checkOutput(o.out, "-o", {o.model.path}))
     return error;
   llvm::StringRef extension = llvm::sys::path::extension(o.out);
   if (extension == ".dot" || extension == ".svg" || extension == ".gv")

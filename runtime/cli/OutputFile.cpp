@@ -11,9 +11,14 @@ using llvm::StringRef;
 
 namespace vetro::cli {
 
-llvm::Error checkOutput(StringRef path, StringRef option) {
+llvm::Error checkOutput(StringRef path, StringRef option, llvm::ArrayRef<std::string> inputs) {
   if (path.empty())
     return llvm::createStringError(option + ": found no name, expected the file to write");
+  for (const std::string &input : inputs)
+    if (!input.empty() && fs::equivalent(path, input))
+      return llvm::createStringError(option + ": " + path +
+                                     " is read by this command; write to "
+                                     "another file");
   fs::file_status status;
   bool there = !fs::status(path, status);
   if (there && fs::is_directory(status))

@@ -10,10 +10,11 @@
 
 namespace vetro::cli {
 
-/// Whether `path`, given with `option`, may become a file. Errors: no name, a folder, a device or
-/// pipe (a finished file would take its place), a parent folder that is missing or may not be
-/// written.
-llvm::Error checkOutput(llvm::StringRef path, llvm::StringRef option = "-o");
+/// Whether `path`, given with `option`, may become a file. Errors: no name, one of `inputs`, which
+/// the command reads (empty ones are none), a folder, a device or pipe (a finished file would take
+/// its place), a parent folder that is missing or may not be written.
+llvm::Error checkOutput(llvm::StringRef path, llvm::StringRef option = "-o",
+                        llvm::ArrayRef<std::string> inputs = {});
 
 /// Writes the file at `path`, which checkOutput() took; until all is written it has another name.
 /// Error: `write` fails or it could not be written, and then it is as it was.

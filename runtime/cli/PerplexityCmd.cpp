@@ -313,7 +313,8 @@ static llvm::Error checkOptions(PerplexityOptions &o) {
         "--stride: saved logits are of chunks without overlap; leave out "
         "--stride, or --save-logits and --kl-base");
   if (!o.save.empty())
-    if (llvm::Error error = checkOutput(o.save, "--save-logits"))
+    if (llvm::Error error =
+            checkOutput(o.save, "--save-logits", {o.model.path, o.prompt.file, o.base}))
       return error;
   if (o.base.empty() || hasPrompt(o.prompt))
     return readPrompt(o.prompt);

@@ -175,6 +175,8 @@ def pictures(ours, reference):
     text = open(page, encoding="utf-8").read()
     expect("Nothing passes its floor" in text and "kernel error, isolated" in text, "the page of a good run")
     error("diff", ours, reference, "--svg", FOLDER, has=["is a folder"])
+    for option, file in (("--svg", ours), ("--html", reference), ("--html", MODEL)):
+        error("diff", ours, reference, "--model", MODEL, option, file, has=[option, "is read by this command"])
     error("diff", ours, reference, "--html", "", has=["--html: found no name"])
     error("diff", ours, reference, "--svg", page, "--html", page, has=["--svg and --html name the same file"])
 

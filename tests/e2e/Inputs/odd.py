@@ -82,6 +82,11 @@ def outputs():
         error(*command, "-o", f"{FOLDER}/folder", has=["folder", "is a folder"])
         error(*command, "-o", f"{FOLDER}/none/x.svg", has=["none/x.svg", "mkdir -p"])
         error(*command, "-o", f"{FOLDER}/pipe.svg", has=["pipe.svg", "no regular file"])
+    os.symlink(os.path.abspath(MODEL), f"{FOLDER}/same.svg")
+    for command in ((*DUMP, "logits"), ("graph", MODEL)):  # the model is not overwritten
+        for path in (MODEL, f"{FOLDER}/same.svg"):
+            error(*command, "-o", path, has=["is read by this command"])
+    os.remove(f"{FOLDER}/same.svg")
     expect(stat.S_ISFIFO(os.stat(f"{FOLDER}/pipe.svg").st_mode), "the pipe was replaced")
     error("graph", MODEL, "-o", f"{FOLDER}/x.png", has=[".dot", ".svg"])
     error("graph", MODEL, "-o", "-", "--json", has=["--json", "-o"])
