@@ -34,9 +34,13 @@ constexpr Entry entries[] = {
 };
 #undef VT_PASS
 
+/// Of a module whose kernels are chosen.
+bool isPlan(StringRef flag) { return flag == "plan-memory" || flag == "schedule"; }
 /// Passes that the plan needs: they can be switched off at a site, not as a whole.
-bool isNeeded(StringRef flag) {
-  return flag == "select-kernels" || flag == "plan-memory" || flag == "schedule";
+bool isNeeded(StringRef flag) { return flag == "select-kernels" || isPlan(flag); }
+
+bool isIn(PipelinePart part, StringRef flag) {
+  return part == PipelinePart::All || (part == PipelinePart::Plan ? isPlan(flag) : !isNeeded(flag));
 }
 } // namespace
 
@@ -59,7 +63,7 @@ llvm::Error addPipeline(PassManager &manager, const PipelineOptions &options) {
                                      item.str().c_str(), item.str().c_str());
   for (const Entry &entry : entries) {
     std::vector<std::string> sites;
-    bool off = options.fuseOnly && isNeeded(entry.flag);
+    bool off = !isIn(options.part, entry.flag);
     for (StringRef item : options.disable) {
       auto [flag, site] = item.split('@');
       if (flag == entry.flag)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ir/Vetro.h"
+#include "runtime/abi/Format.h"
 #include "runtime/abi/Kernel.h"
 
 namespace vetro::ir {
@@ -37,6 +38,9 @@ inline llvm::StringRef storageFormat(mlir::Type type) {
   return tensor.getElementType().isInteger(32) ? "i32" : "f32";
 }
 inline llvm::StringRef storageFormat(mlir::Value v) { return storageFormat(v.getType()); }
+
+/// The format of a weight; F32 where the type has no encoding.
+Format formatOf(mlir::Type type);
 
 /// How many int8 records a row of this activation format is (runtime/abi/Kernel.h): 0 for floats
 /// and for formats of weights.

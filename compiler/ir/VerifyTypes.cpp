@@ -58,6 +58,13 @@ StorageAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
   return success();
 }
 
+vetro::Format vetro::ir::formatOf(Type type) {
+  StringRef name = storageFormat(type);
+  auto known =
+      llvm::find_if(formatTable, [&](const FormatInfo &info) { return name == info.name; });
+  return known == std::end(formatTable) ? Format::F32 : known->format;
+}
+
 int64_t vetro::ir::blockLength(StringRef format) {
   if (recordsOf(format))
     return 32;

@@ -77,14 +77,10 @@ void Lowering::addSymbols() {
     StringRef layout;
     if (auto q = dyn_cast_or_null<ir::StorageAttr>(type.getEncoding()))
       layout = q.getLayout();
-    Format format = Format::F32;
-    for (const FormatInfo &info : formatTable)
-      if (ir::storageFormat(type) == info.name)
-        format = info.format;
     uint64_t width = type.getShape().back();
     weights[weight.getSymName()] = plan.weights.size();
-    plan.weights.push_back(
-        {weight.getSymName().str(), format, layout.str(), type.getNumElements() / width, width});
+    plan.weights.push_back({weight.getSymName().str(), ir::formatOf(type), layout.str(),
+                            type.getNumElements() / width, width});
   }
   for (auto state : graph.getOps<ir::StateOp>()) {
     auto type = cast<ir::StateType>(state.getType());

@@ -13,7 +13,7 @@ namespace vetro::cli {
 namespace {
 struct BisectCommand {
   BisectOptions bisect;
-  std::string reference, ids;
+  std::string reference, ids, repro;
   bool json = false;
 };
 } // namespace
@@ -30,6 +30,7 @@ static void printReportJson(const BisectReport &report) {
              {"blame", report.blame.empty() ? Json() : Json(report.blame)},
              {"trials", trials},
              {"recovery", recovery},
+             {"repro", report.repro ? Json(report.repro->command) : Json()},
              {"missing", report.missing}});
 }
 
@@ -58,6 +59,7 @@ static llvm::Expected<BisectReport> runBisect(BisectCommand &c) {
     return ids.takeError();
   c.bisect.ids = std::move(*ids);
   model.nCtx = c.bisect.session.nCtx;
+  c.bisect.repro = !c.repro.empty();
   Progress progress(model, c.bisect.session);
   c.bisect.progress = model.progress;
   return bisect(std::move(*reference), c.bisect);
@@ -67,7 +69,12 @@ static int bisectModel(BisectCommand &c) {
   auto report = runBisect(c);
   if (!report)
     return fail(report.takeError());
+  if (report->repro)
+    if (llvm::Error error = writeRepro(*report->repro, c.repro))
+      return fail(std::move(error));
   c.json ? printReportJson(*report) : printReport(*report);
+  if (report->repro && !c.json)
+    llvm::outs() << "alone: cd " << c.repro << " && " << report->repro->command << "\n";
   if (!report->missing.empty() && showNotes(false))
     note("the reference lacks " + llvm::Twine(report->missing.size()) + " values (" +
          report->missing.front() + ", ...): between those it has, ops are judged together");
@@ -82,7 +89,9 @@ void addBisect(CLI::App &program, int &exitCode) {
       ->required();
   c->add_option("--ids", o->ids, "the prompt's ids, where the reference does not tell them");
   addSessionOptions(*c, o->bisect.session);
-  c->add_flag("--json", o->json, "one object: first, blame, trials, recovery, missing");
+  c->add_option("--repro", o->repro,
+                "folder to make of it: the ops concerned, what they read, how to run them");
+  c->add_flag("--json", o->json, "one object: first, blame, trials, recovery, repro, missing");
   c->footer("Layer outputs are compared first, then the values of one layer: of the graph with its "
             "passes "
             "applied,\nof the frontend's graph, of every compiled step. Passes and instruction set "
@@ -91,6 +100,7 @@ void addBisect(CLI::App &program, int &exitCode) {
             "Exit code: 0 nothing is wrong, 1 something is, 2 they cannot be compared.\n"
             "Examples:\n"
             "  vetro bisect model.gguf torch.safetensors\n"
+            "  vetro bisect model.gguf torch.safetensors --repro wrong\n"
             "  vetro bisect model.gguf torch.safetensors --level avx2 --json");
   c->callback([o, &exitCode] { exitCode = bisectModel(*o); });
 }

@@ -66,7 +66,11 @@ void addPlanOptions(CLI::App &command, ModelOptions &o) {
           "REGEX=FORMAT: how the inputs of quantised matmuls whose names match are rounded: "
           "a8 (7 bits) or a8x2 (15 bits, twice the work)")
       ->allow_extra_args(false);
-  command.add_option("--level", o.level, "instruction set level (default: the best this cpu runs)")
+  addLevelOption(command, o.level);
+}
+
+void addLevelOption(CLI::App &command, std::string &level) {
+  command.add_option("--level", level, "instruction set level (default: the best this cpu runs)")
       ->check(CLI::IsMember({"scalar", "avx2", "avx512", "vnni"}));
 }
 

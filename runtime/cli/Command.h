@@ -32,6 +32,8 @@ template <typename T> CLI::Validator range(T low, T high) {
 void addFileOptions(CLI::App &command, ModelOptions &options, const std::string &model = "MODEL");
 /// Adds what decides the plan: --kv, --disable, --level.
 void addPlanOptions(CLI::App &command, ModelOptions &options);
+/// Adds --level, which is part of those.
+void addLevelOption(CLI::App &command, std::string &level);
 /// Adds all options of a model that runs: those two groups, --threads, --cache-dir, ...
 void addModelOptions(CLI::App &command, ModelOptions &options, const std::string &model = "MODEL");
 /// Adds -c and --ubatch.
@@ -51,6 +53,7 @@ void addTokenize(CLI::App &program, int &exitCode);
 void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);
 void addDiff(CLI::App &program, int &exitCode);
+void addEval(CLI::App &program, int &exitCode);
 void addPatch(CLI::App &program, int &exitCode);
 void addBisect(CLI::App &program, int &exitCode);
 void addPerplexity(CLI::App &program, int &exitCode);

@@ -15,6 +15,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addDiff(program, exitCode);
   addPatch(program, exitCode);
   addBisect(program, exitCode);
+  addEval(program, exitCode);
   addPerplexity(program, exitCode);
   addBench(program, exitCode);
   addInspect(program, exitCode);

@@ -35,6 +35,9 @@ public:
       return std::move(error);
     if (llvm::Error error = report.first->kind == "kernel" ? blameKernel() : blameGraph())
       return std::move(error);
+    show(0.8);
+    if (llvm::Error error = cutOut())
+      return std::move(error);
     show(0.9);
     if (llvm::Error error = confirm())
       return std::move(error);
@@ -51,9 +54,12 @@ private:
   llvm::Error findKernel();
   llvm::Error blameGraph();
   llvm::Error blameKernel();
+  llvm::Error cutOut();
   llvm::Error confirm();
 
   /// The errors of the graph at a stage, by name, beginning anew at the wanted names.
+  llvm::Expected<std::unique_ptr<Reference>>
+  interpreterAt(Stage stage, const std::vector<std::string> &disable = {}) const;
   llvm::Expected<llvm::StringMap<Proof>> walk(Stage stage, const Wanted &wanted,
                                               const std::vector<std::string> &disable = {});
   llvm::Expected<std::unique_ptr<Session>> openSession(std::shared_ptr<const Model> m) const;
@@ -70,6 +76,7 @@ private:
   std::shared_ptr<const Model> model;
   std::unique_ptr<Reference> frontend; ///< its graph alone is looked at
   llvm::StringMap<Proof> known;        ///< all names of the reference's
+  Proof wrong;                         ///< of the first bad value of the graph
   BisectReport report;
 };
 
@@ -115,12 +122,17 @@ llvm::Error Bisection::prepare() {
   return llvm::Error::success();
 }
 
-llvm::Expected<llvm::StringMap<Proof>> Bisection::walk(Stage stage, const Wanted &wanted,
-                                                       const std::vector<std::string> &disable) {
+llvm::Expected<std::unique_ptr<Reference>>
+Bisection::interpreterAt(Stage stage, const std::vector<std::string> &disable) const {
   ModelOptions exact = options.model;
   exact.kvType = kvType;
   llvm::append_range(exact.disable, disable);
-  auto interpreter = Reference::create(exact, options.session, stage);
+  return Reference::create(exact, options.session, stage);
+}
+
+llvm::Expected<llvm::StringMap<Proof>> Bisection::walk(Stage stage, const Wanted &wanted,
+                                                       const std::vector<std::string> &disable) {
+  auto interpreter = interpreterAt(stage, disable);
   if (!interpreter)
     return interpreter.takeError();
   auto proofs = graphErrors(**interpreter, reference, ids, *type, wanted);
@@ -153,6 +165,7 @@ llvm::Error Bisection::findGraph() {
   report.first = findFirst(frontend->graph(), *fine, {}, "pass");
   if (!report.first)
     return llvm::Error::success();
+  wrong = fine->lookup(report.first->name);
   auto plain = walk(Stage::Frontend, layer ? near : all);
   if (!plain)
     return plain.takeError();
@@ -257,6 +270,28 @@ llvm::Error Bisection::blameKernel() {
   if (report.blame.empty())
     report.blame =
         (first.kernels.empty() ? first.step : first.kernels.front()) + ", at every level";
+  return llvm::Error::success();
+}
+
+llvm::Error Bisection::cutOut() {
+  if (!options.repro)
+    return llvm::Error::success();
+  auto made = [&]() -> llvm::Expected<Repro> {
+    const FirstBad &first = *report.first;
+    if (first.kind == "kernel") {
+      auto session = openSession(model);
+      if (!session)
+        return session.takeError();
+      return reproOfStep(*model, first.name, **session, ids);
+    }
+    auto at = interpreterAt(first.kind == "pass" ? Stage::Fused : Stage::Frontend);
+    if (!at)
+      return at.takeError();
+    return reproOfGraph((*at)->graph(), wrong, reference, known, ids, model->file());
+  }();
+  if (!made)
+    return made.takeError();
+  report.repro = std::move(*made);
   return llvm::Error::success();
 }
 

@@ -7,10 +7,11 @@
 // 3. Every step of the compiled plan is proved against the interpreter ("kernel").
 // 4. What is first of these is blamed: passes at its site and instruction set levels are switched
 //    off one by one until it is right.
-// 5. The reference's value takes the place of ours in a run of the plan: the logits must recover.
+// 5. What computes it is cut out (Repro.h), if asked for.
+// 6. The reference's value takes the place of ours in a run of the plan: the logits must recover.
 #pragma once
 
-#include "runtime/compare/Blame.h"
+#include "runtime/compare/Repro.h"
 
 namespace vetro {
 
@@ -18,6 +19,7 @@ struct BisectOptions {
   ModelOptions model;
   SessionOptions session;
   std::vector<int32_t> ids; ///< empty: as the reference's metadata tells
+  bool repro = false;       ///< cut the first bad value's ops out
   /// Sees every session of the model before it runs; may be empty.
   std::function<void(Session &)> onSession = {};
   /// Stage and fraction of the search; may be empty.
@@ -43,6 +45,7 @@ struct BisectReport {
   std::string blame;
   std::vector<Trial> trials;
   std::optional<Recovery> recovery; ///< where the reference has logits
+  std::optional<Repro> repro;       ///< where asked for
   std::vector<std::string> missing; ///< names of the graph that the reference lacks
 };
 

@@ -53,21 +53,26 @@ static std::vector<ir::KvStoreOp> storesBefore(ir::KvLoadOp load) {
   return stores;
 }
 
+void Segment::addOperand(Value v) {
+  Operation *def = v.getDefiningOp();
+  if (auto get = dyn_cast_or_null<ir::GetWeightOp>(def))
+    weights.insert(get.getWeight());
+  else if (def && ir::nameOf(def) != name && known.contains(ir::nameOf(def)))
+    above.insert(v);
+  else if (def)
+    add(def);
+}
+
 void Segment::add(Operation *op) {
-  if (!seen.insert(op))
+  if (!whole.insert(op))
     return;
   if (auto load = dyn_cast<ir::KvLoadOp>(op))
-    for (ir::KvStoreOp store : storesBefore(load))
-      if (Operation *def = store->getOperand(1).getDefiningOp();
-          def && !known.contains(ir::nameOf(def)))
-        add(def);
-  for (Value v : op->getOperands()) {
-    Operation *def = v.getDefiningOp();
-    if (auto get = dyn_cast_or_null<ir::GetWeightOp>(def))
-      weights.insert(get.getWeight());
-    else if (def && (ir::nameOf(def) == name || !known.contains(ir::nameOf(def))))
-      add(def);
-  }
+    for (ir::KvStoreOp store : storesBefore(load)) {
+      whole.insert(store);
+      addOperand(store->getOperand(1));
+    }
+  for (Value v : op->getOperands())
+    addOperand(v);
   if (!isa<ir::ReshapeOp, ir::TransposeOp, ir::GetStateOp>(op))
     ops.push_back(op);
 }

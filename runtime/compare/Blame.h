@@ -40,6 +40,8 @@ public:
   Segment(mlir::Operation *op, const llvm::StringMap<Proof> &known);
   std::vector<mlir::Operation *> ops; ///< in order; no reshapes, transposes, weights
   llvm::SetVector<llvm::StringRef> weights;
+  llvm::SetVector<mlir::Operation *> whole; ///< with reshapes, and stores of what is loaded
+  llvm::SetVector<mlir::Value> above;       ///< the known values that they read
 
   std::vector<std::string> opNames() const;
   std::vector<std::string> weightNames() const { return {weights.begin(), weights.end()}; }
@@ -48,10 +50,10 @@ public:
 
 private:
   void add(mlir::Operation *op);
+  void addOperand(mlir::Value v);
 
   const llvm::StringMap<Proof> &known;
   llvm::StringRef name;
-  llvm::SetVector<mlir::Operation *> seen;
 };
 
 /// The earliest value with a ratio above 1; of both kinds at one name the graph is told, because a

@@ -50,37 +50,18 @@ private:
 
   /// Notes how far apart they are; the reference's value goes on.
   void compareWith(Operation *op, llvm::StringRef name, ref::Bounded &result) {
-    std::vector<std::string> transforms;
-    NamedTensor layout = dumpLayout(name, result.value);
-    auto theirs = readReference(reference, name, layout.shape, transforms);
-    if (theirs && isHeadsFirst(name))
-      failed = applyTransform("heads_second", {}, *theirs);
-    else if (!theirs)
-      failed = theirs.takeError();
-    if (failed)
+    auto read = readForGraph(reference, name, result.value.shape, !result.value.ids.empty());
+    if (!read) {
+      failed = read.takeError();
       return;
-    ref::Tensor tensor(result.value.shape);
-    tensor.data = std::move(theirs->data);
-    if (!result.value.ids.empty() && (failed = takeChoices(name, tensor)))
-      return;
+    }
+    ref::Tensor &tensor = *read;
     Proof proof = compare(tensor, result, {});
     proof.worst = std::max(proof.worst, std::sqrt(proof.nmse / leastEnergy));
     proof.name = name.str(), proof.op = op->getName().stripDialect().str();
     errors.push_back(std::move(proof));
     ref::Tensor bound = readingFloor(tensor, type);
     result = {std::move(tensor), std::move(bound)};
-  }
-
-  /// A table of choices: files hold its numbers.
-  llvm::Error takeChoices(llvm::StringRef name, ref::Tensor &tensor) const {
-    for (float choice : tensor.data) {
-      if (choice != std::floor(choice) || std::fabs(choice) > 0x1p24f)
-        return llvm::createStringError(reference.path() + ": " + name + ": holds " +
-                                       std::to_string(choice) +
-                                       ", expected whole numbers, the places that were chosen");
-      tensor.ids.push_back(int32_t(choice));
-    }
-    return llvm::Error::success();
   }
 
   const TensorFile &reference;
@@ -92,6 +73,28 @@ private:
 };
 
 } // namespace
+
+llvm::Expected<ref::Tensor> readForGraph(const TensorFile &reference, StringRef name,
+                                         const ref::Shape &shape, bool isChoice) {
+  std::vector<std::string> transforms;
+  auto theirs =
+      readReference(reference, name, dumpLayout(name, ref::Tensor(shape)).shape, transforms);
+  if (!theirs)
+    return theirs.takeError();
+  if (isHeadsFirst(name))
+    if (llvm::Error error = applyTransform("heads_second", {}, *theirs))
+      return std::move(error);
+  ref::Tensor tensor(shape);
+  tensor.data = std::move(theirs->data);
+  for (float choice : isChoice ? ArrayRef(tensor.data) : ArrayRef<float>()) {
+    if (choice != std::floor(choice) || std::fabs(choice) > 0x1p24f)
+      return llvm::createStringError(reference.path() + ": " + name + ": holds " +
+                                     std::to_string(choice) +
+                                     ", expected whole numbers, the places that were chosen");
+    tensor.ids.push_back(int32_t(choice));
+  }
+  return tensor;
+}
 
 llvm::Expected<const ReferenceType *> referenceTypeOf(const TensorFile &reference) {
   llvm::StringRef dtype = reference.metadata("dtype");

@@ -25,6 +25,11 @@ llvm::Expected<std::vector<Proof>>
 graphErrors(Reference &interpreter, const TensorFile &reference, llvm::ArrayRef<int32_t> ids,
             const ReferenceType &type, const std::function<bool(llvm::StringRef)> &wanted = {});
 
+/// A value of the reference as the graph has it there, of this shape; `isChoice`: a table of
+/// numbers of rows, which are read as ids too. Error: it does not fit.
+llvm::Expected<ref::Tensor> readForGraph(const TensorFile &reference, llvm::StringRef name,
+                                         const ref::Shape &shape, bool isChoice);
+
 /// The type that a reference's metadata "dtype" names, F32 where it names none. Error: unknown.
 llvm::Expected<const ReferenceType *> referenceTypeOf(const TensorFile &reference);
 /// How a reference kept keys and values: as its metadata "run" tells, F32 where it tells nothing.

@@ -115,7 +115,7 @@ llvm::Error runPasses(Graph &graph, const ModelOptions &options, const PassObser
   pipeline.disable = options.disable;
   pipeline.activations = options.activations;
   pipeline.explain = bool(observer.remark);
-  pipeline.fuseOnly = stage == Stage::Fused;
+  pipeline.part = stage == Stage::Fused ? PipelinePart::Fuse : PipelinePart::All;
   if (llvm::Error error = addPipeline(manager, pipeline))
     return error;
   if (llvm::Error error = checkSites(graph, options.disable))

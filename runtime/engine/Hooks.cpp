@@ -241,17 +241,15 @@ HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) 
     });
   };
   options.bounds = !onValue;
-  OpList region;
-  addRegion(steps[step], region);
   llvm::DenseMap<Value, ref::Bounded> values;
-  for (Operation *op : region) {
+  for (Operation *op : region(step)) {
     std::vector<ref::Bounded> operands(op->getNumOperands());
     for (auto [i, v] : llvm::enumerate(op->getOperands())) {
       if (auto it = values.find(v); it != values.end())
         operands[i] = it->second;
       else if (const ref::Tensor *list = lists.of(v))
         operands[i].value = *list;
-      else if (const ref::Tensor *known = recordedOperand(op, i))
+      else if (const ref::Tensor *known = operand(op, i))
         operands[i].value = *known;
     }
     if (op == steps[step])
@@ -267,8 +265,13 @@ HookRecorder::recompute(uint32_t step, const Session &session, OnValue onValue) 
   llvm_unreachable("the region ends with the step");
 }
 
-/// What was recorded of operand i of op; null where op is no step (a reshape) or never ran.
-const ref::Tensor *HookRecorder::recordedOperand(Operation *op, unsigned i) const {
+std::vector<Operation *> HookRecorder::region(uint32_t step) const {
+  OpList region;
+  addRegion(steps[step], region);
+  return {region.begin(), region.end()};
+}
+
+const ref::Tensor *HookRecorder::operand(Operation *op, unsigned i) const {
   auto it = stepOf.find(op);
   if (it == stepOf.end() || i >= recorded[it->second].operands.size())
     return nullptr;

@@ -61,6 +61,12 @@ public:
   /// `session` ran them. Errors: what
   /// the interpreter refuses; std::errc::interrupted after Ctrl-C.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
+  /// The ops that computing a step again takes, in order: those before it whose results cannot be
+  /// recorded, and its own.
+  std::vector<mlir::Operation *> region(uint32_t step) const;
+  /// What was recorded of operand i of op, records as the numbers they stand for; null where op is
+  /// no step (a reshape), never ran, or i is a weight, a state or a list of cells.
+  const ref::Tensor *operand(mlir::Operation *op, unsigned i) const;
   /// Every result of every step that was recorded with its inputs, and what steps store, against
   /// its recomputation, under the value's name (of an unnamed one, that of what it reads). Values
   /// inside a step are covered by its result. The session has not rewound since.
@@ -78,7 +84,6 @@ private:
   llvm::Expected<std::vector<ref::Bounded>> recompute(uint32_t step, const Session &session,
                                                       OnValue onValue);
   Proof proveStored(uint32_t step, const KvCache &cache, ref::Bounded stored) const;
-  const ref::Tensor *recordedOperand(mlir::Operation *op, unsigned i) const;
 
   const Model &model;
   std::vector<mlir::Operation *> steps; ///< the graph's op of each step

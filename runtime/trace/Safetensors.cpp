@@ -5,15 +5,15 @@
 
 namespace vetro {
 
-void writeSafetensors(llvm::raw_ostream &out, const std::vector<NamedTensor> &tensors,
-                      const std::vector<std::pair<std::string, std::string>> &metadata) {
+void writeRawSafetensors(llvm::raw_ostream &out, llvm::ArrayRef<RawTensor> tensors,
+                         const std::vector<std::pair<std::string, std::string>> &metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (const auto &[key, value] : metadata)
     header["__metadata__"][key] = value;
   uint64_t offset = 0;
-  for (const NamedTensor &t : tensors) {
-    uint64_t end = offset + t.data.size() * sizeof(float);
-    header[t.name] = {{"dtype", "F32"}, {"shape", t.shape}, {"data_offsets", {offset, end}}};
+  for (const RawTensor &t : tensors) {
+    uint64_t end = offset + t.bytes.size();
+    header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -21,8 +21,19 @@ void writeSafetensors(llvm::raw_ostream &out, const std::vector<NamedTensor> &te
   uint64_t length = text.size();
   out.write(reinterpret_cast<const char *>(&length), sizeof(length));
   out << text;
+  for (const RawTensor &t : tensors)
+    out << t.bytes;
+}
+
+void writeSafetensors(llvm::raw_ostream &out, const std::vector<NamedTensor> &tensors,
+                      const std::vector<std::pair<std::string, std::string>> &metadata) {
+  std::vector<RawTensor> raw;
   for (const NamedTensor &t : tensors)
-    out.write(reinterpret_cast<const char *>(t.data.data()), t.data.size() * sizeof(float));
+    raw.push_back({t.name,
+                   "F32",
+                   t.shape,
+                   {reinterpret_cast<const char *>(t.data.data()), t.data.size() * sizeof(float)}});
+  writeRawSafetensors(out, raw, metadata);
 }
 
 } // namespace vetro

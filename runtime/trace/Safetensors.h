@@ -2,6 +2,7 @@
 // Format: huggingface/safetensors, README "Format".
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
 #include <string>
@@ -16,7 +17,17 @@ struct NamedTensor {
   std::vector<float> data;
 };
 
-/// Writes the tensors as F32 and the metadata pairs.
+/// A tensor of any type, its numbers as they lie in a file.
+struct RawTensor {
+  std::string name, dtype; ///< "U8"
+  std::vector<int64_t> shape;
+  llvm::StringRef bytes; ///< as many as type and shape say
+};
+
+/// Writes the tensors and the metadata pairs.
+void writeRawSafetensors(llvm::raw_ostream &out, llvm::ArrayRef<RawTensor> tensors,
+                         const std::vector<std::pair<std::string, std::string>> &metadata);
+/// The same of F32 tensors.
 void writeSafetensors(llvm::raw_ostream &out, const std::vector<NamedTensor> &tensors,
                       const std::vector<std::pair<std::string, std::string>> &metadata);
 

@@ -12,7 +12,7 @@ import tree
 TOP = ("compiler", "passes", "frontends", "viz", "runtime", "labs", "tests", "docs")
 # Made by the build, by ./bootstrap or by the reader, hence not in the tree.
 MADE = ("build", "models", ".venv")
-EXTENSIONS = ("md", "cpp", "h", "td", "py", "mlir", "test", "def", "cu", "css", "js", "cmake")
+EXTENSIONS = ("md", "cpp", "h", "td", "py", "test", "def", "cu", "css", "js", "cmake")
 SHOWN = re.compile(r"^```(?:python|cpp) (\S+)$", re.M)
 FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.M | re.S)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)

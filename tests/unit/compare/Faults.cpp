@@ -104,7 +104,8 @@ Verdicts findGraphFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
   };
   auto ours = interpreted(*must(Reference::create(options, {})), ids);
   Subject subject = must(Subject::load(options, {}));
-  return {must(diff(*ours, *sound, {}, subject)).first, must(bisect(sound, {options, {}, {}}))};
+  return {must(diff(*ours, *sound, {}, subject)).first,
+          must(bisect(sound, {options, {}, {}, true}))};
 }
 
 BisectReport findPassFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
@@ -116,7 +117,7 @@ BisectReport findPassFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
     if (pass == flag)
       fault(graph.forward());
   };
-  return must(bisect(sound, {options, {}, {}}));
+  return must(bisect(sound, {options, {}, {}, true}));
 }
 
 Verdicts findKernelFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
@@ -137,7 +138,7 @@ Verdicts findKernelFault(const std::string &path, llvm::ArrayRef<int32_t> ids,
   std::shared_ptr<const TensorFile> sound = interpreted(*reference(path), ids);
   auto ours = ran(*subject.model, subject.open, ids);
   BisectOptions options;
-  options.model = optionsOf(path), options.onSession = onSession;
+  options.model = optionsOf(path), options.onSession = onSession, options.repro = true;
   return {must(diff(*ours, *sound, {}, subject)).first, must(bisect(sound, options))};
 }
 

@@ -1,8 +1,11 @@
 // Twelve kinds of fault, three sites each (or three sizes where there is one site): the first wrong
 // value is named, and its kind; where there is no fault, nothing is.
 #include "compiler/ir/Names.h"
+#include "runtime/compare/Metrics.h"
+#include "runtime/engine/Program.h"
 #include "runtime/jit/Compile.h"
 #include "tests/unit/compare/Faults.h"
+#include "tests/unit/gguf/TinyGguf.h"
 #include "tests/unit/tiny/TinyFile.h"
 
 using namespace mlir;
@@ -34,6 +37,25 @@ const TinyFile &llama() {
 
 std::vector<int32_t> prompt(uint32_t seed = 3) { return randomIds(20, 400, seed); }
 
+/// What bisect cut out shows the fault alone: of a wrong graph the interpreter gives another value
+/// than the reference's; of a wrong kernel there are the inputs on which a sound one is right.
+void expectRepro(const BisectReport &report) {
+  REQUIRE(report.repro.has_value());
+  TempDir dir;
+  must(writeRepro(*report.repro, dir.file("repro")));
+  auto values = must(TensorFile::open(dir.file("repro/tensors.safetensors")));
+  auto program = must(Program::open(dir.file("repro/region.mlir")));
+  must(program->bind(*values));
+  ref::Bounded ours = std::move(must(program->interpret()).front());
+  if (report.first->kind == "kernel") {
+    CHECK(compare(must(program->run("scalar")), ours, {}).worst <= 1);
+    return;
+  }
+  NamedTensor theirs = must(values->read(report.first->name));
+  REQUIRE(report.repro->leastSnrDb.has_value());
+  CHECK(difference(theirs.shape, ours.value.data, theirs.data).snrDb() < *report.repro->leastSnrDb);
+}
+
 /// Both diff and bisect name this value, and this kind.
 void expectFound(const Verdicts &found, const std::string &name, const std::string &kind) {
   for (auto &[by, first] :
@@ -44,6 +66,7 @@ void expectFound(const Verdicts &found, const std::string &name, const std::stri
     CHECK(first->kind == kind);
     CHECK(first->ratio > 1);
   }
+  expectRepro(found.bisect);
 }
 
 void expectNothing(const Verdicts &found) {
@@ -232,6 +255,7 @@ TEST_CASE("what a pass made wrong is the pass's") {
       CHECK(found.first->kind == "pass");
       CHECK(found.blame == pass + "@" + at(layer, site));
       CHECK(found.recovery->after > found.recovery->before);
+      expectRepro(found);
     }
   };
   expect("fuse-glu", "ffn_act", "ffn_gate", [](func::FuncOp f, int layer) {

@@ -8,7 +8,6 @@
 
 #include "mlir/Parser/Parser.h"
 #include <cmath>
-#include <cstring>
 
 using namespace mlir;
 
@@ -80,19 +79,16 @@ OpProgram::OpProgram(const std::vector<std::string> &arguments, const std::strin
   manager.addPass(createSchedule());
   if (failed(manager.run(*module)))
     throw std::runtime_error("the passes refuse:\n" + text);
-  Lowered lowered = check(lower(*module, llvmContext));
-  plan = std::move(lowered.plan);
-  code = check(Code::load(
-      check(compileObject(std::move(lowered.code), level.empty() ? bestLevel() : level))));
+  program = check(CompiledProgram::create(*module, level.empty() ? bestLevel() : level));
   clear();
 }
 
 OpProgram::~OpProgram() = default;
 
 void OpProgram::clear() {
-  cache = check(KvCache::create(plan.states, nCtx, nSequences));
+  cache = check(KvCache::create(program.plan().states, nCtx, nSequences));
   state = std::make_unique<State>();
-  for (const PlanState &s : plan.states)
+  for (const PlanState &s : program.plan().states)
     state->half[s.name] = s.element == "f16";
 }
 
@@ -144,66 +140,11 @@ std::vector<ref::Tensor> OpProgram::inputs(const std::vector<ProgramToken> &toke
   return result;
 }
 
-/// Runs all steps, one piece of each after the other. Returns the buffers.
-std::vector<std::vector<uint8_t>> OpProgram::runPlan(std::vector<ref::Tensor> &in,
-                                                     unsigned pieces) {
-  uint32_t nTokens = in[0].ids.size(), nOutputs = in[4].ids.size(), nCells = in[5].ids.size();
-  VtBatch batch = {nTokens,          nOutputs,         in[0].ids.data(), in[1].ids.data(),
-                   in[2].ids.data(), in[4].ids.data(), cache.pages(),    cache.maxPages(),
-                   nCells,           in[6].ids.data(), in[7].ids.data()};
-  std::vector<std::vector<uint8_t>> buffers;
-  for (const PlanExtent &e : plan.buffers)
-    buffers.emplace_back(e.of(nTokens, nOutputs, nCells), 0xFF); // NaN where nothing is written
-  for (const PlanStep &step : plan.steps) {
-    std::vector<void *> operands;
-    for (const PlanOperand &o : step.operands)
-      if (o.table == PlanTable::Buffer)
-        operands.push_back(buffers[o.index].data());
-      else if (o.table == PlanTable::State)
-        operands.push_back(cache.address(o.index));
-      else if (in[o.index].ids.empty())
-        operands.push_back(in[o.index].data.data());
-      else
-        operands.push_back(in[o.index].ids.data());
-    uint64_t stride = alignLine(step.scratch.of(nTokens, nOutputs, nCells));
-    std::vector<uint8_t> scratch(stride * pieces + 64, 0xFF);
-    VtArgs args{operands.data(), &batch, scratch.data(), stride};
-    uint64_t units = step.units.of(nTokens, nOutputs, nCells);
-    VtStep function = check(code->step(step.function));
-    for (unsigned p = 0; p < pieces; ++p)
-      if (units * p / pieces < units * (p + 1) / pieces)
-        function(&args, uint32_t(units * p / pieces), uint32_t(units * (p + 1) / pieces), p);
-  }
-  return buffers;
-}
-
-/// The numbers that rows kept as `records` int8 records each stand for.
-static ref::Tensor readRecords(const uint8_t *from, const ref::Shape &shape, uint32_t records) {
-  ref::Tensor t(shape);
-  int64_t k = t.dim(-1);
-  for (int64_t r = 0; r < t.rows(); ++r)
-    for (uint32_t n = 0; n < records; ++n, from += a8Stride(k)) {
-      auto *codes = reinterpret_cast<const int8_t *>(from);
-      auto *scales = reinterpret_cast<const float *>(from + a8ScalesOffset(k));
-      for (int64_t i = 0; i < k; ++i)
-        t.row(r)[i] += float(codes[i]) * scales[i / 32];
-    }
-  return t;
-}
-
 OpProgram::Result OpProgram::run(const std::vector<ProgramToken> &tokens, unsigned pieces) {
   std::vector<ref::Tensor> in = inputs(tokens);
-  std::vector<std::vector<uint8_t>> buffers = runPlan(in, pieces);
+  ref::Tensor ours = check(program.run(in, cache, pieces));
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
-  std::vector<ref::Tensor> results = check(ref::interpret(forward, in, NoWeights(), *state));
-  Result result{ref::Tensor(results[0].shape), results[0]};
-  const uint8_t *y = buffers[plan.logitsBuffer].data();
-  Value returned = forward.front().getTerminator()->getOperand(0);
-  if (uint32_t records = ir::recordsOf(returned))
-    result.ours = readRecords(y, results[0].shape, records);
-  else
-    std::memcpy(result.ours.data.data(), y, result.ours.data.size() * sizeof(float));
-  return result;
+  return {std::move(ours), check(ref::interpret(forward, in, NoWeights(), *state))[0]};
 }
 
 double nmse(const ref::Tensor &ours, const ref::Tensor &reference) {

@@ -1,12 +1,10 @@
 // A few ops as a program: compiled like a model's plan, and run beside the interpreter.
 #pragma once
 
-#include "compiler/lowering/Lower.h"
 #include "compiler/reference/Interpreter.h"
-#include "runtime/jit/Code.h"
-#include "runtime/memory/KvCache.h"
+#include "runtime/engine/CompiledProgram.h"
 
-#include "llvm/IR/LLVMContext.h"
+#include "mlir/IR/MLIRContext.h"
 #include <map>
 #include <memory>
 
@@ -52,13 +50,10 @@ private:
   struct State;
   bool isPoisoned(int32_t slot) const;
   std::vector<ref::Tensor> inputs(const std::vector<ProgramToken> &tokens);
-  std::vector<std::vector<uint8_t>> runPlan(std::vector<ref::Tensor> &inputs, unsigned pieces);
 
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  llvm::LLVMContext llvmContext;
-  Plan plan;
-  std::unique_ptr<Code> code;
+  CompiledProgram program;
   KvCache cache;
   std::unique_ptr<State> state;
 };
