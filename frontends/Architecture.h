@@ -14,6 +14,18 @@ struct Example {
   llvm::ArrayRef<llvm::StringLiteral> tinyKeys = {}; ///< in their place for a model of a few layers
 };
 
+/// What decides where the Hugging Face model rounds when it computes in BF16 or F16. Elsewhere each
+/// op rounds its result, and weights are kept in that type.
+struct ModelRounding {
+  /// Values whose ops, weights included, it computes in F32 and rounds at the end; "*" is the
+  /// layer.
+  llvm::ArrayRef<llvm::StringLiteral> once = {};
+  /// What files add to the weights of those ops, which it keeps without.
+  float weightOffset = 0;
+  /// Values that are a product with a number which it keeps in that type.
+  llvm::ArrayRef<llvm::StringLiteral> roundedFactor = {};
+};
+
 /// A frontend pass: reads metadata, names its weights and builds the graph.
 struct Architecture {
   llvm::StringRef name; ///< value of general.architecture
@@ -23,6 +35,7 @@ struct Architecture {
   Example example = {};
   /// Values that the Hugging Face model has elsewhere or otherwise than decoders usually do.
   llvm::ArrayRef<ValueAlignment> alignment = {};
+  ModelRounding rounding = {};
 };
 
 /// What the frontend did not need, and what made it wonder.

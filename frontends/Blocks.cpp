@@ -49,9 +49,7 @@ std::string Blocks::layerName(int layer, const Twine &suffix) {
 Location Blocks::loc(const Twine &name) {
   std::optional<Location> source;
   if (place) {
-    StringRef file = place->file_name(); // from the repository's root on
-    file = file.substr(file.rfind("frontends/") == StringRef::npos ? 0 : file.rfind("frontends/"));
-    source = FileLineColLoc::get(b.getContext(), file, place->line(), 0);
+    source = ir::sourceLoc(b.getContext(), *place);
   }
   return ir::nameLoc(b.getContext(), name.str(), source);
 }

@@ -4,8 +4,12 @@
 #include "compiler/ir/Shapes.h"
 #include "compiler/ir/Vetro.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <source_location>
 
 namespace vetro {
+
+/// A line of a pass.
+using Where = std::source_location;
 
 /// The sites of one pass. A site is the name of the value that a rewrite would define.
 class Sites {
@@ -14,23 +18,29 @@ public:
       : pass(pass), disabled(disabled), explain(explain) {}
 
   /// Whether the pass may fire at this op; says so if it is switched off.
-  bool enabled(mlir::Operation *op) const {
+  bool enabled(mlir::Operation *op, Where where = Where::current()) const {
     llvm::StringRef site = ir::nameOf(op);
     for (llvm::StringRef off : disabled)
       if (site == off || (site.starts_with(off) && site.substr(off.size()).starts_with(".")))
-        return refused(op, "switched off here"), false;
+        return refused(op, "switched off here", where), false;
     return true;
   }
-  void fired(mlir::Operation *op, const llvm::Twine &what) const {
-    if (explain)
-      op->emitRemark() << pass << ": " << what;
+  void fired(mlir::Operation *op, const llvm::Twine &what, Where where = Where::current()) const {
+    say(op, ": " + what, where);
   }
-  void refused(mlir::Operation *op, const llvm::Twine &why) const {
-    if (explain)
-      op->emitRemark() << pass << ": not here, " << why;
+  void refused(mlir::Operation *op, const llvm::Twine &why, Where where = Where::current()) const {
+    say(op, ": not here, " + why, where);
   }
 
 private:
+  /// A remark at the op, with a note at the line of the rewrite.
+  void say(mlir::Operation *op, const llvm::Twine &what, const Where &where) const {
+    if (!explain)
+      return;
+    mlir::InFlightDiagnostic remark = op->emitRemark() << pass << what;
+    remark.attachNote(ir::sourceLoc(op->getContext(), where)) << "rewritten here";
+  }
+
   llvm::StringRef pass;
   llvm::ArrayRef<std::string> disabled;
   bool explain;

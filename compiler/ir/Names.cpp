@@ -15,6 +15,30 @@ Location nameLoc(MLIRContext *context, StringRef name, std::optional<Location> s
   return NameLoc::get(StringAttr::get(context, name));
 }
 
+Location sourceLoc(MLIRContext *context, const std::source_location &where) {
+  StringRef file = where.file_name();
+  size_t begin = StringRef::npos; // of the last folder that is one of the repository's
+  for (StringRef folder : {"frontends/", "passes/"})
+    if (size_t at = file.rfind(folder); at != StringRef::npos)
+      begin = begin == StringRef::npos ? at : std::max(begin, at);
+  return FileLineColLoc::get(context, begin == StringRef::npos ? file : file.substr(begin),
+                             where.line(), 0);
+}
+
+std::vector<std::string> replacedNames(Location loc) {
+  std::vector<std::string> names;
+  auto name = dyn_cast<NameLoc>(loc);
+  auto fused = dyn_cast<FusedLoc>(name ? name.getChildLoc() : loc);
+  if (auto each = fused ? dyn_cast_or_null<ArrayAttr>(fused.getMetadata()) : ArrayAttr())
+    for (Attribute result : each)
+      names.push_back(cast<StringAttr>(result).getValue().str());
+  else if (fused)
+    for (Location inner : fused.getLocations())
+      names.push_back(nameOf(inner).str());
+  llvm::erase_if(names, [](const std::string &text) { return text.empty(); });
+  return names;
+}
+
 std::string sourceOf(Location loc) {
   auto name = dyn_cast<NameLoc>(loc);
   auto file = name ? dyn_cast<FileLineColLoc>(name.getChildLoc()) : FileLineColLoc();

@@ -6,12 +6,18 @@
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
+#include <source_location>
+#include <vector>
 
 namespace vetro::ir {
 
 /// loc("name"), or loc("name"("file":line:column)) where it is told.
 mlir::Location nameLoc(mlir::MLIRContext *context, llvm::StringRef name,
                        std::optional<mlir::Location> source = {});
+/// A line of our own source, its file from the repository's root on: "passes/FuseRope.cpp".
+mlir::Location sourceLoc(mlir::MLIRContext *context, const std::source_location &where);
+/// Names of values that the op with this location replaced.
+std::vector<std::string> replacedNames(mlir::Location loc);
 /// Where in the frontend's text a value was made: "frontends/arch/llama.cpp:24"; empty: not told.
 std::string sourceOf(mlir::Location loc);
 

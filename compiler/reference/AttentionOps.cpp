@@ -32,17 +32,20 @@ Tensor ropeTable(ir::RopeTableOp op, const Tensor &positions, const Tensor &fact
   return cosSin(op, positions, factors);
 }
 
-Tensor rope(ir::RopeOp op, const Tensor &x, const Tensor &positions, const Tensor &factors) {
+Tensor rope(ir::RopeOp op, const Tensor &x, const Tensor &positions, const Tensor &factors,
+            const Rounding *rounding) {
+  auto rounded = [&](float v) { return rounding ? rounding->round(v) : v; };
   Tensor table = cosSin(op, positions, factors), y = x;
   int64_t heads = x.dim(1), half = op.getNDims() / 2;
   bool neighbours = op.getMode() == "norm";
   for (int64_t r = 0; r < x.rows(); ++r)
     for (int64_t i = 0; i < half; ++i) {
       const float *cs = &table.data[(r / heads * half + i) * 2];
+      float cos = rounded(cs[0]), sin = rounded(cs[1]);
       int64_t ia = neighbours ? 2 * i : i, ib = neighbours ? 2 * i + 1 : i + half;
       float a = x.row(r)[ia], b = x.row(r)[ib];
-      y.row(r)[ia] = a * cs[0] - b * cs[1];
-      y.row(r)[ib] = a * cs[1] + b * cs[0];
+      y.row(r)[ia] = rounded(a * cos) - rounded(b * sin);
+      y.row(r)[ib] = rounded(a * sin) + rounded(b * cos);
     }
   return y;
 }

@@ -8,7 +8,8 @@ namespace vetro::ref {
 /// sum a[i] * b[i] in 16 float lanes, or in double.
 float dot(const float *a, const float *b, int64_t n, bool doubleSums);
 
-Tensor rope(ir::RopeOp op, const Tensor &x, const Tensor &positions, const Tensor &factors);
+Tensor rope(ir::RopeOp op, const Tensor &x, const Tensor &positions, const Tensor &factors,
+            const Rounding *rounding);
 Tensor ropeTable(ir::RopeTableOp op, const Tensor &positions, const Tensor &factors);
 /// x [..., M, N] with `value` where mask [M, N] is -inf; x itself where the mask is empty.
 Tensor hide(Tensor x, const Tensor &mask, float value);

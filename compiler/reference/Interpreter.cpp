@@ -45,7 +45,11 @@ private:
       return results.takeError();
     if (isa<ir::KvStoreOp>(op))
       stored = take(op->getOperand(1));
+    const Rounding *rounding = context.options.rounding;
     for (auto [i, tensor] : llvm::enumerate(*results)) {
+      if (rounding && rounding->rounds(op))
+        for (float &x : tensor.data)
+          x = rounding->round(x);
       auto bound = context.options.bounds ? boundOfResult(op, operands, tensor) : Tensor();
       if (!bound)
         return bound.takeError();

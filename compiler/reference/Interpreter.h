@@ -38,7 +38,19 @@ struct Bounded {
   Tensor value, bound;
 };
 
+/// Where a program that computes in a coarser type rounds; ours computes in F32 between.
+class Rounding {
+public:
+  virtual ~Rounding() = default;
+  /// A number of that type.
+  virtual float round(float x) const = 0;
+  /// Whether the op's results are rounded; inside an op only rope rounds: cos, sin, products.
+  virtual bool rounds(mlir::Operation *op) const = 0;
+};
+
 struct InterpreterOptions {
+  /// Rounds like another program; null: not at all. Must outlive the interpreter.
+  const Rounding *rounding = nullptr;
   /// Sums of matmul, norms and softmax in double instead of float.
   bool doubleSums = false;
   /// Bounds of all values as well. They hold for sums in float.

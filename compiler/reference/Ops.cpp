@@ -257,7 +257,9 @@ llvm::Expected<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Operand> in
       .Case([&](ir::QuantizeOp o) -> Result {
         return one(quantize(x(), ir::recordsOf(o.getResult())));
       })
-      .Case([&](ir::RopeOp o) -> Result { return one(rope(o, x(), *in[1].tensor, optional(2))); })
+      .Case([&](ir::RopeOp o) -> Result {
+        return one(rope(o, x(), *in[1].tensor, optional(2), c.options.rounding));
+      })
       .Case([&](ir::RopeTableOp o) -> Result {
         return one(ropeTable(o, *in[0].tensor, optional(1)));
       })

@@ -93,6 +93,14 @@ static constexpr ValueAlignment alignment[] = {
     {"blk.*.ffn_post_norm", "model.layers.*.post_feedforward_layernorm", "output", rows},
 };
 
-extern const Architecture gemma3{"gemma3", build, {"llama", keys, tinyKeys}, alignment};
+// transformers' Gemma3RMSNorm computes in F32, its weight's +1 included; the embedding's factor is
+// a number of the model's type.
+static constexpr llvm::StringLiteral norms[] = {
+    "blk.*.attn_norm", "blk.*.q_norm",        "blk.*.k_norm", "blk.*.attn_post_norm",
+    "blk.*.ffn_norm",  "blk.*.ffn_post_norm", "final_norm"};
+static constexpr llvm::StringLiteral scaled[] = {"embed"};
+
+extern const Architecture gemma3{
+    "gemma3", build, {"llama", keys, tinyKeys}, alignment, {norms, 1, scaled}};
 
 } // namespace vetro::arch

@@ -1,5 +1,6 @@
 // Options and errors that subcommands share.
 #include "runtime/cli/Command.h"
+#include "runtime/engine/RoundedModel.h"
 #include "runtime/memory/Signals.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -67,6 +68,17 @@ void addPlanOptions(CLI::App &command, ModelOptions &o) {
           "a8 (7 bits) or a8x2 (15 bits, twice the work)")
       ->allow_extra_args(false);
   addLevelOption(command, o.level);
+}
+
+void addRoundOption(CLI::App &command, ModelOptions &o) {
+  std::vector<std::string> types;
+  for (llvm::StringRef type : roundingTypes())
+    types.push_back(type.str());
+  command
+      .add_option("--round", o.round,
+                  "round where a PyTorch model of this type does, to meet its values")
+      ->check(CLI::IsMember(types))
+      ->needs(command.get_option("--reference"));
 }
 
 void addLevelOption(CLI::App &command, std::string &level) {

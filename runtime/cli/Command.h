@@ -32,6 +32,8 @@ template <typename T> CLI::Validator range(T low, T high) {
 void addFileOptions(CLI::App &command, ModelOptions &options, const std::string &model = "MODEL");
 /// Adds what decides the plan: --kv, --disable, --level.
 void addPlanOptions(CLI::App &command, ModelOptions &options);
+/// Adds --round to a command that has --reference, with what it does alone.
+void addRoundOption(CLI::App &command, ModelOptions &options);
 /// Adds --level, which is part of those.
 void addLevelOption(CLI::App &command, std::string &level);
 /// Adds all options of a model that runs: those two groups, --threads, --cache-dir, ...

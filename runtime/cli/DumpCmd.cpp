@@ -100,6 +100,7 @@ void addDump(CLI::App &program, int &exitCode) {
       ->capture_default_str();
   addEditOption(*c, o->edits);
   c->add_flag("--reference", o->reference, "run the interpreter instead");
+  addRoundOption(*c, o->model);
   addSessionOptions(*c, o->session);
   c->add_option("-o,--output", o->output, "the file to write")->required();
   c->add_flag("--json", o->json, "one object: path, tensors (name, shape, label)");

@@ -372,6 +372,7 @@ void addPerplexity(CLI::App &program, int &exitCode) {
       "compare with logits that vetro or llama-perplexity saved; without a text theirs is "
       "read");
   c->add_flag("--reference", o->reference, "run the interpreter instead; slow");
+  addRoundOption(*c, o->model);
   c->add_flag("--json", o->json, "one object: ppl, ppl_error, nll, running, divergence, ...");
   c->footer("The figures are the same to the bit for any --threads and --ubatch.\n"
             "Examples:\n"

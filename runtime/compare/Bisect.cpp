@@ -125,7 +125,7 @@ llvm::Error Bisection::prepare() {
 llvm::Expected<std::unique_ptr<Reference>>
 Bisection::interpreterAt(Stage stage, const std::vector<std::string> &disable) const {
   ModelOptions exact = options.model;
-  exact.kvType = kvType;
+  exact.kvType = kvType, exact.round.clear();
   llvm::append_range(exact.disable, disable);
   return Reference::create(exact, options.session, stage);
 }

@@ -1,6 +1,7 @@
 // Tokens first, then the accumulated errors, then the isolated ones, then the verdict.
 #include "runtime/compare/Diff.h"
 #include "compiler/ir/Names.h"
+#include "runtime/engine/RoundedModel.h"
 #include "runtime/trace/Align.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -40,6 +41,7 @@ llvm::Expected<DiffRow> compareValue(const TensorFile &ours, const TensorFile &r
   row.label = ours.metadata(("label:" + name).str()).str();
   row.transforms = std::move(pair->transforms);
   row.difference = difference(row.shape, pair->ours.data, pair->theirs.data);
+  row.rounded = roundedType(pair->ours.data, pair->theirs.data);
   if (name == "logits")
     row.logits = logitDifference(row.shape[0], pair->ours.data, pair->theirs.data);
   return row;
@@ -136,7 +138,7 @@ llvm::Error judge(const TensorFile &ours, const TensorFile &reference, const Dif
 llvm::Expected<Subject> Subject::load(const ModelOptions &options, const SessionOptions &session,
                                       const std::string &kvType) {
   ModelOptions exact = options;
-  exact.kvType = kvType;
+  exact.kvType = kvType, exact.round.clear();
   auto interpreter = Reference::create(exact, session);
   if (!interpreter)
     return interpreter.takeError();
@@ -151,6 +153,19 @@ llvm::Expected<Subject> Subject::load(const ModelOptions &options, const Session
   return Subject{std::move(*interpreter), *model, open};
 }
 
+/// A reference that computed in a coarser type has its rounding in nearly all of its values (a
+/// softmax in F32 is none).
+static void noteRounding(DiffReport &report) {
+  llvm::StringMap<size_t> counts;
+  for (const DiffRow &row : report.rows)
+    counts[row.rounded] += 1;
+  for (llvm::StringRef type : roundingTypes())
+    if (counts.lookup(type) * 10 > report.rows.size() * 9)
+      report.notes.push_back("the reference's numbers are all of " + type.str() +
+                             ": it rounds where ours does not; vetro dump --reference --round " +
+                             type.str() + " rounds with it");
+}
+
 /// Tokens and accumulated errors, then what `verdict(ids, report)` makes of them.
 static llvm::Expected<DiffReport>
 diffThen(const TensorFile &ours, const TensorFile &reference, const DiffOptions &options,
@@ -163,6 +178,7 @@ diffThen(const TensorFile &ours, const TensorFile &reference, const DiffOptions 
     return std::move(error);
   if (llvm::Error error = verdict(*ids, report))
     return std::move(error);
+  noteRounding(report);
   return report;
 }
 

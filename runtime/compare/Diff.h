@@ -28,6 +28,7 @@ struct DiffRow {
   Difference difference;
   std::vector<std::string> transforms; ///< applied to the reference
   std::optional<LogitDifference> logits;
+  llvm::StringRef rounded;            ///< roundedType() of the reference's value
   std::optional<Proof> graph, kernel; ///< isolated errors; a ratio above 1 passes the floor
 };
 

@@ -1,6 +1,8 @@
 // Sums are in double, so that the figures are exact to the digits shown.
 #include "runtime/compare/Metrics.h"
 
+#include "runtime/abi/Float.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -50,6 +52,18 @@ double quantile(std::vector<float> &differences) {
 }
 
 } // namespace
+
+llvm::StringRef roundedType(llvm::ArrayRef<float> ours, llvm::ArrayRef<float> theirs) {
+  static constexpr struct {
+    llvm::StringLiteral name;
+    bool (*holds)(float);
+  } types[] = {{"bf16", [](float x) { return same(bf16ToFloat(floatToBf16(x)), x); }},
+               {"f16", [](float x) { return same(f16ToFloat(floatToF16(x)), x); }}};
+  for (const auto &type : types)
+    if (llvm::all_of(theirs, type.holds) && !llvm::all_of(ours, type.holds))
+      return type.name;
+  return "";
+}
 
 double snrDb(double nmse) { return nmse == 0 ? infinite : -10 * std::log10(nmse); }
 double Difference::snrDb() const { return vetro::snrDb(nmse); }

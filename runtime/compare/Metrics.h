@@ -32,6 +32,10 @@ struct Difference {
 Difference difference(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> ours,
                       llvm::ArrayRef<float> theirs);
 
+/// "bf16" or "f16": the coarser type that all of `theirs` are numbers of and some of `ours` are
+/// not; "" else. A model that computed in that type leaves this pattern.
+llvm::StringRef roundedType(llvm::ArrayRef<float> ours, llvm::ArrayRef<float> theirs);
+
 /// -10 log10 nmse; infinite for 0.
 double snrDb(double nmse);
 

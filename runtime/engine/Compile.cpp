@@ -13,10 +13,19 @@ namespace vetro {
 
 func::FuncOp Graph::forward() const { return (*module).lookupSymbol<func::FuncOp>("forward"); }
 
-uint32_t contextLength(const gguf::File &file) {
+static std::string architectureName(const gguf::File &file) {
   const gguf::Value *arch = file.find("general.architecture");
-  std::string prefix = arch && arch->asString() ? arch->asString()->str() : "";
-  const gguf::Value *n = file.find(prefix + ".context_length");
+  return arch && arch->asString() ? arch->asString()->str() : "";
+}
+
+const Architecture &architectureOf(const gguf::File &file) {
+  const Architecture *known = findArchitecture(architectureName(file));
+  assert(known && "a graph was built for it");
+  return *known;
+}
+
+uint32_t contextLength(const gguf::File &file) {
+  const gguf::Value *n = file.find(architectureName(file) + ".context_length");
   return n ? uint32_t(n->asUInt().value_or(0)) : 0;
 }
 
@@ -86,6 +95,11 @@ void report(const Diagnostic &d, const PassObserver &observer) {
   remark.fired = !what.consume_front("not here, ");
   remark.text = what.str();
   remark.site = ir::nameOf(d.getLocation()).str();
+  if (remark.fired)
+    remark.replaced = ir::replacedNames(d.getLocation());
+  for (const Diagnostic &note : const_cast<Diagnostic &>(d).getNotes())
+    if (auto at = dyn_cast<FileLineColLoc>(note.getLocation()))
+      remark.source = (at.getFilename().getValue() + ":" + Twine(at.getLine())).str();
   observer.remark(flag, std::move(remark));
 }
 } // namespace

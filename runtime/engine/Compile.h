@@ -21,6 +21,9 @@ struct Graph {
   mlir::func::FuncOp forward() const;
 };
 
+/// The architecture that a file of a known one names. Aborts for another: buildModelGraph() was
+/// asked before.
+const Architecture &architectureOf(const gguf::File &file);
 /// The context length that the file's metadata gives; 0 where it gives none.
 uint32_t contextLength(const gguf::File &file);
 /// Positions that sessions of a plan may hold: any number, but for files whose rope factors depend
@@ -46,6 +49,8 @@ struct PassRemark {
   std::string site; ///< name of the value; empty for a value without a name
   std::string text; ///< "3 matmuls -> qkv_matmul", "the weights want different ..."
   bool fired = false;
+  std::string source = {};                ///< line of the pass: "passes/FuseRope.cpp:88"
+  std::vector<std::string> replaced = {}; ///< names of the values that it fused
 };
 
 /// Watches passes at work. Each member may be empty; each is given the flag of the pass. With

@@ -20,6 +20,8 @@ struct ModelOptions {
   uint32_t nCtx = 4096; ///< that sessions will ask for, 0: the model's; decides longrope
   std::string level;    ///< instruction set level; empty: the best this CPU runs
   std::string cacheDir; ///< of compiled plans; empty: none
+  /// Of the interpreter: round like a model of this type, "bf16" or "f16"; empty: not at all.
+  std::string round;
   unsigned nThreads = 1;
   bool pin = true;        ///< bind threads to processors
   bool graphOnly = false; ///< no weights, no code: inspect, graph, passes

@@ -97,6 +97,14 @@ Reference::create(const ModelOptions &options, const SessionOptions &session, St
   r->lengths.assign(session.nSequences, 0);
   r->weights = std::make_unique<FileWeights>(*r->file);
   r->state = std::make_unique<FloatState>(*r->built.module);
+  if (!options.round.empty()) {
+    auto rounded =
+        RoundedModel::create(options.round, r->built, architectureOf(*r->file), *r->weights);
+    if (!rounded)
+      return rounded.takeError();
+    r->rounded = std::move(*rounded);
+    r->interpreterOptions.rounding = r->rounded.get();
+  }
   Reference *self = r.get();
   r->interpreterOptions.parallelFor = [self](int64_t n, llvm::function_ref<void(int64_t)> fn) {
     self->pool->run([&](unsigned t) {
@@ -139,7 +147,8 @@ llvm::Error Reference::decode(llvm::ArrayRef<BatchToken> batch,
   if (llvm::Error error = checkBatch(batch, *this, vocab->nTokens(), lengths.size()))
     return error;
   current = inputs(batch);
-  auto results = ref::interpret(built.forward(), current, *weights, *state, interpreterOptions);
+  const ref::WeightSource &source = rounded ? rounded->weights() : *weights;
+  auto results = ref::interpret(built.forward(), current, source, *state, interpreterOptions);
   if (!results)
     return results.takeError();
   if (mappedFileFault())

@@ -4,6 +4,7 @@
 #include "compiler/reference/Interpreter.h"
 #include "runtime/engine/Compile.h"
 #include "runtime/engine/Evaluator.h"
+#include "runtime/engine/RoundedModel.h"
 #include "runtime/engine/Vocabulary.h"
 #include "runtime/memory/Region.h"
 #include "runtime/sched/ThreadPool.h"
@@ -88,6 +89,7 @@ private:
   std::unique_ptr<ThreadPool> pool;
   Graph built;
   std::unique_ptr<FileWeights> weights;
+  std::unique_ptr<RoundedModel> rounded; ///< where the options ask for it
   std::unique_ptr<FloatState> state;
   std::vector<uint32_t> lengths;
   std::vector<ref::Tensor> current;

@@ -15,6 +15,7 @@ template <typename Options, typename Each> static void forEachOption(Options &o,
   each("disable", o.disable);
   each("activation", o.activations);
   each("level", o.level);
+  each("round", o.round);
 }
 
 std::string describeRun(const ModelOptions &options) {
