@@ -5,6 +5,7 @@
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/Reference.h"
 #include "runtime/engine/Session.h"
+#include "runtime/engine/Tracer.h"
 #include "runtime/memory/Signals.h"
 
 #include "llvm/Support/Format.h"
@@ -20,6 +21,7 @@ struct RunOptions {
   GenerateOptions generate;
   PromptOptions prompt;
   int64_t nPredict = 128;
+  TraceOptions trace;
   bool reference = false, json = false, verbose = false;
 };
 
@@ -116,6 +118,19 @@ static int printResult(const RunOptions &o, double loadMs, llvm::ArrayRef<int32_
   return g.stop == StopReason::Interrupt ? Interrupted : Done;
 }
 
+/// Null where none was asked for.
+static llvm::Expected<std::unique_ptr<Tracer>> startTrace(const RunOptions &o, Runner &runner,
+                                                          llvm::ArrayRef<int32_t> prompt,
+                                                          Progress &progress) {
+  if (o.trace.path.empty())
+    return nullptr;
+  progress.show("tracing the compiler", 0);
+  TracedPrompt traced{prompt, o.prompt.idsOption->count() ? nullptr : &o.prompt.text,
+                      o.prompt.parseSpecial};
+  return Tracer::create(o.trace, static_cast<Session &>(*runner.evaluator), traced,
+                        o.generate.sampling);
+}
+
 static int run(RunOptions &o) {
   if (llvm::Error error = readPrompt(o.prompt))
     return fail(std::move(error));
@@ -143,11 +158,31 @@ static int run(RunOptions &o) {
     llvm::outs() << text;
     llvm::outs().flush();
   };
-  auto result = generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText);
+  auto tracer = startTrace(o, *runner, *prompt, progress);
+  if (!tracer)
+    return fail(tracer.takeError());
+  auto result =
+      generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText, tracer->get());
   progress.clear();
   if (!result)
     return fail(result.takeError());
+  if (*tracer)
+    if (llvm::Error error = (*tracer)->finish(*result))
+      return fail(std::move(error));
   return printResult(o, runner->loadMs, *prompt, *result);
+}
+
+static void addTraceOptions(CLI::App &command, TraceOptions &o) {
+  CLI::Option *trace =
+      command.add_option("--trace", o.path, "write the whole run down: a folder, or FILE.vtrace");
+  trace->excludes(command.get_option("--reference"));
+  command
+      .add_option("--trace-hooks", o.hooks,
+                  "values to keep in it, of those that steps write; '': none")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(trace)
+      ->default_str("blk.*.l_out");
 }
 
 void addRun(CLI::App &program, int &exitCode) {
@@ -163,12 +198,15 @@ void addRun(CLI::App &program, int &exitCode) {
   command->add_flag("--ignore-eos", o->generate.ignoreEos, "go on past the end of generation");
   command->add_flag("--reference", o->reference,
                     "run the interpreter: weights in f32, nothing fused or quantised; slow");
+  addRoundOption(*command, o->model);
+  addTraceOptions(*command, o->trace);
   command->add_flag("--json", o->json, "one object: prompt_ids, ids, text, stop, timings");
   command->add_flag("-v,--verbose", o->verbose, "notes, sampler chain and timings on stderr");
   command->footer("Examples:\n"
                   "  vetro run model.gguf -p 'The capital of France is' -n 16\n"
                   "  vetro run model.gguf -f letter.txt --temp 0.8 --top-p 0.95 --seed 7\n"
-                  "  vetro run model.gguf --ids 1,42,7 --json");
+                  "  vetro run model.gguf --ids 1,42,7 --json\n"
+                  "  vetro run model.gguf -p 'Hello' -n 4 --trace hello.vtrace");
   command->callback([o, &exitCode] {
     installInterruptHandler();
     exitCode = run(*o);

@@ -1,6 +1,7 @@
 // vetro tokenize: text on stdin to token ids, with the reasons if asked.
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
+#include "runtime/engine/EncodingJson.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,43 +15,6 @@ struct TokenizeOptions {
   bool noAddSpecial = false, explain = false, json = false;
 };
 } // namespace
-
-static Json pieces(const Tokenizer &tokenizer, llvm::ArrayRef<int32_t> ids) {
-  Json list = Json::array();
-  for (int32_t id : ids)
-    list.push_back(tokenizer.token(id).str());
-  return list;
-}
-
-static Json mergeJson(const Explain::Merge &m) {
-  Json j = {{"left", m.left}, {"right", m.right}, {"result", m.result}};
-  if (m.byScore)
-    j["score"] = m.score;
-  else
-    j["rank"] = m.rank;
-  return j;
-}
-
-static Json explainJson(const Explain &e, llvm::StringRef text) {
-  Json fragments = Json::array(), words = Json::array();
-  for (const Explain::Fragment &f : e.fragments) {
-    Json j = {{"begin", f.begin}, {"end", f.end}};
-    if (f.special >= 0)
-      j["special"] = f.special;
-    fragments.push_back(j);
-  }
-  for (const Explain::Word &w : e.words) {
-    Json merges = Json::array();
-    for (size_t i = 0; i < w.nMerges; ++i)
-      merges.push_back(mergeJson(e.merges[w.firstMerge + i]));
-    words.push_back({{"begin", w.begin},
-                     {"end", w.end},
-                     {"text", text.slice(w.begin, w.end).str()},
-                     {"ids", w.ids},
-                     {"merges", merges}});
-  }
-  return {{"fragments", fragments}, {"words", words}};
-}
 
 static void printMerge(size_t number, const Explain::Merge &m) {
   llvm::outs() << llvm::format("    %3zu  ", number) << quotedText(m.left) << " + "
@@ -107,9 +71,9 @@ static int tokenize(TokenizeOptions &o) {
       o.explain ? (*tokenizer)->encodeExplained(text, addSpecial, parseSpecial, explain)
                 : (*tokenizer)->encode(text, addSpecial, parseSpecial);
   if (o.json) {
-    Json object = {{"ids", ids}, {"pieces", pieces(**tokenizer, ids)}};
+    Json object = {{"ids", ids}, {"pieces", piecesJson(**tokenizer, ids)}};
     if (o.explain)
-      object["explain"] = explainJson(explain, text);
+      object["explain"] = encodingJson(explain, text);
     printJson(object);
     return Done;
   }

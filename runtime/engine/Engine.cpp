@@ -33,9 +33,10 @@ namespace {
 class Generator {
 public:
   Generator(Evaluator &evaluator, const Tokenizer &tokenizer, const GenerateOptions &options,
-            llvm::function_ref<void(llvm::StringRef)> onText, Chain chain)
+            llvm::function_ref<void(llvm::StringRef)> onText, GenerationWatcher *watcher,
+            Chain chain)
       : evaluator(evaluator), tokenizer(tokenizer), options(options), onText(onText),
-        chain(std::move(chain)), decoder(tokenizer) {
+        watcher(watcher), chain(std::move(chain)), decoder(tokenizer) {
     result.ids.reserve(options.nPredict);
     result.timings.tokenMs.reserve(options.nPredict);
   }
@@ -44,12 +45,14 @@ public:
 
 private:
   llvm::Error step(llvm::ArrayRef<BatchToken> batch, double &ms);
+  llvm::Error sample(llvm::ArrayRef<float> logits);
   bool emit(int32_t id);
 
   Evaluator &evaluator;
   const Tokenizer &tokenizer;
   const GenerateOptions &options;
   llvm::function_ref<void(llvm::StringRef)> onText;
+  GenerationWatcher *watcher; ///< may be null
   Chain chain;
   StreamDecoder decoder;
   int32_t next = -1;
@@ -57,19 +60,41 @@ private:
 };
 } // namespace
 
+/// Logits to the next token.
+llvm::Error Generator::sample(llvm::ArrayRef<float> logits) {
+  if (!watcher) {
+    llvm::Expected<int32_t> id = chain.sample(logits);
+    next = id ? *id : -1;
+    return id.takeError();
+  }
+  SamplingState before = chain.state();
+  llvm::Expected<int32_t> id = chain.sample(logits, watcher->record());
+  if (!id)
+    return id.takeError();
+  next = *id;
+  return watcher->sampled(next, before, logits);
+}
+
 /// Batch to logits to the next token.
 llvm::Error Generator::step(llvm::ArrayRef<BatchToken> batch, double &ms) {
+  if (watcher)
+    if (llvm::Error error = watcher->beforeBatch(batch))
+      return error;
   Clock::time_point start = Clock::now();
+  std::vector<float> kept; // until what watches the batch is done
   llvm::Error sampling = llvm::Error::success();
   next = -1;
   llvm::Error error = evaluator.decode(batch, [&](size_t, llvm::ArrayRef<float> logits) {
     ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    llvm::Expected<int32_t> id = chain.sample(logits);
-    if (id)
-      next = *id;
+    if (watcher)
+      kept.assign(logits.begin(), logits.end());
     else
-      sampling = llvm::joinErrors(std::move(sampling), id.takeError());
+      sampling = llvm::joinErrors(std::move(sampling), sample(logits));
   });
+  if (watcher && !error && !kept.empty()) {
+    sampling = llvm::joinErrors(std::move(sampling), watcher->afterBatch(ms));
+    sampling = llvm::joinErrors(std::move(sampling), sample(kept));
+  }
   return llvm::joinErrors(std::move(error), std::move(sampling));
 }
 
@@ -117,14 +142,15 @@ llvm::Expected<Generation> Generator::run(llvm::ArrayRef<int32_t> prompt) {
 
 llvm::Expected<Generation> generate(Evaluator &evaluator, const Tokenizer &tokenizer,
                                     llvm::ArrayRef<int32_t> prompt, const GenerateOptions &options,
-                                    llvm::function_ref<void(llvm::StringRef)> onText) {
+                                    llvm::function_ref<void(llvm::StringRef)> onText,
+                                    GenerationWatcher *watcher) {
   if (prompt.empty())
     return llvm::createStringError("the prompt has no tokens; give some text with -p or ids with "
                                    "--ids");
   auto chain = Chain::create(options.sampling, tokenizer.nTokens());
   if (!chain)
     return chain.takeError();
-  return Generator(evaluator, tokenizer, options, onText, std::move(*chain)).run(prompt);
+  return Generator(evaluator, tokenizer, options, onText, watcher, std::move(*chain)).run(prompt);
 }
 
 } // namespace vetro

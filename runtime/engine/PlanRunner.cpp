@@ -45,13 +45,15 @@ llvm::Expected<PlanRunner> PlanRunner::create(const Model &model, KvCache &cache
   return r;
 }
 
-void PlanRunner::run(const VtBatch &batch, StepObserver *observer) {
+void PlanRunner::run(const VtBatch &batch, StepObserver *observer, StepClock *clock) {
   const Plan &plan = model->plan();
   ThreadPool &pool = model->pool();
   current = &batch;
   pool.run([&](unsigned thread) {
     for (uint32_t i = 0; i < plan.steps.size(); ++i) {
       const PlanStep &step = plan.steps[i];
+      if (clock && thread == 0)
+        clock->begin(i);
       VtArgs args{operands.data() + firstOperand[i], &batch, arena.data() + scratchOffset,
                   scratchStride};
       uint64_t units = step.units.of(batch.nTokens, batch.nOutputs, batch.nCells);
@@ -67,6 +69,8 @@ void PlanRunner::run(const VtBatch &batch, StepObserver *observer) {
         observer->after(i, *this);
       pool.barrier(thread);
     }
+    if (clock && thread == 0)
+      clock->begin(plan.steps.size());
   });
 }
 

@@ -101,7 +101,7 @@ llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,
   size_t nVocab = owner->plan().nVocab;
   for (size_t begin = 0; begin < all.size();) {
     size_t end = fill(all, begin);
-    plan.run(batch, observer);
+    plan.run(batch, observer, clock);
     if (mappedFileFault())
       return llvm::createStringError("%s: the file was cut while it was used; load it again",
                                      owner->options().path.c_str());

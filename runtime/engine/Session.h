@@ -20,6 +20,8 @@ public:
 
   /// Watches the steps of every micro-batch; null: nobody does.
   void observe(StepObserver *o) { observer = o; }
+  /// Times the steps of every micro-batch; null: nobody does.
+  void timeSteps(StepClock *c) { clock = c; }
   const Model &model() const { return *owner; }
   const KvCache &kvCache() const { return cache; }
   const PlanRunner &runner() const { return plan; }
@@ -39,6 +41,7 @@ private:
   VtBatch batch = {};
   PlanRunner plan;
   StepObserver *observer = nullptr;
+  StepClock *clock = nullptr;
 };
 
 } // namespace vetro

@@ -1,0 +1,112 @@
+// The fields that every trace.json has, by example. docs/trace.md says what they mean.
+#include "runtime/trace/TraceFile.h"
+
+#include <algorithm>
+
+namespace vetro {
+
+using Json = nlohmann::ordered_json;
+
+// A list has the form of its one element. "?" ends the name of a field that may be missing or null.
+static constexpr const char *schema = R"({
+  "format": "text",
+  "version": "integer",
+  "model": {
+    "path": "text", "name": "text", "architecture": "text", "hash": "text", "bytes": "integer",
+    "metadata": [{"key": "text", "type": "text", "value": "any"}],
+    "tensors": [{"name": "text", "type": "text", "shape": ["integer"], "bytes": "integer"}]
+  },
+  "machine": {"cpu": "text", "level": "text", "threads": "integer"},
+  "options": "object",
+  "passes": [{
+    "pass": "text", "ops_before": "integer", "ops_after": "integer", "ir?": "text",
+    "rewrites": [{"site": "text", "what": "text", "fired": "bool", "source": "text",
+                  "in": ["text"]}]
+  }],
+  "graphs": "object",
+  "assembly?": "text",
+  "steps": [{
+    "name": "text", "op": "text", "function": "text", "values": ["text"], "inside": ["text"],
+    "weights": ["text"], "kernels": ["text"], "barrier": "bool", "weight_bytes": "integer"
+  }],
+  "memory": {"buffers": "integer", "arena_bytes": "integer", "weight_bytes": "integer"},
+  "kv": {
+    "context": "integer", "page_positions": "integer", "bytes": "integer",
+    "states": [{"name": "text", "kind": "text", "element": "text", "heads": "integer",
+                "head_dim": "integer"}]
+  },
+  "sampler": {"chain": "text", "options": "object"},
+  "prompt": {"text?": "text", "ids": ["integer"], "pieces": ["text"], "encoding?": "object"},
+  "batches": [{
+    "first": "integer", "tokens": "integer", "outputs": "integer", "ms": "number",
+    "micro_batches": ["integer"], "step_us": ["number"], "values?": "text"
+  }],
+  "tokens": [{
+    "position": "integer", "id": "integer", "piece": "text", "bytes": "text", "batch": "integer",
+    "row": "integer", "sampled?": "object"
+  }],
+  "hooks": ["text"],
+  "text": "text",
+  "stop": "text"
+})";
+
+static bool isOf(const std::string &type, const Json &value) {
+  return type == "any" || (type == "text" && value.is_string()) ||
+         (type == "integer" && value.is_number_integer()) ||
+         (type == "number" && value.is_number()) || (type == "bool" && value.is_boolean()) ||
+         (type == "object" && value.is_object());
+}
+
+/// The first thing in `value` that is not of the form; empty: nothing.
+static std::string wrongIn(const Json &value, const Json &form, const std::string &at) {
+  if (form.is_string())
+    return isOf(form.get_ref<const std::string &>(), value)
+               ? ""
+               : at + ": expected " + form.get<std::string>();
+  if (value.type() != form.type())
+    return at + ": expected " + (form.is_array() ? "a list" : "an object");
+  std::string wrong;
+  if (form.is_array())
+    for (size_t i = 0; i < value.size() && wrong.empty(); ++i)
+      wrong = wrongIn(value[i], form[0], at + "[" + std::to_string(i) + "]");
+  for (auto it = form.begin(); form.is_object() && it != form.end() && wrong.empty(); ++it) {
+    std::string key = it.key();
+    bool optional = key.back() == '?';
+    if (optional)
+      key.pop_back();
+    auto field = value.find(key);
+    if (field == value.end() || (optional && field->is_null()))
+      wrong = optional ? "" : at + (at.empty() ? "" : ".") + key + ": is missing";
+    else
+      wrong = wrongIn(*field, it.value(), at + (at.empty() ? "" : ".") + key);
+  }
+  return wrong;
+}
+
+/// What the form cannot say: numbers of one field that name places in another.
+static std::string wrongPlaces(const Json &document) {
+  size_t batches = document["batches"].size();
+  for (size_t i = 0; i < document["tokens"].size(); ++i) {
+    const Json &token = document["tokens"][i];
+    std::string at = "tokens[" + std::to_string(i) + "]";
+    if (token["batch"] < -1 || token["batch"] >= int64_t(batches))
+      return at + ".batch: no such batch";
+    if (token["batch"] >= 0 &&
+        (token["row"] < 0 || token["row"] >= document["batches"][size_t(token["batch"])]["tokens"]))
+      return at + ".row: not in its batch";
+  }
+  for (size_t i = 0; i < batches; ++i)
+    if (document["batches"][i]["step_us"].size() != document["steps"].size())
+      return "batches[" + std::to_string(i) + "].step_us: not one for each step";
+  return "";
+}
+
+std::string wrongInTrace(const Json &document) {
+  static const Json form = Json::parse(schema);
+  if (!document.is_object())
+    return "expected an object";
+  std::string wrong = wrongIn(document, form, "");
+  return wrong.empty() ? wrongPlaces(document) : wrong;
+}
+
+} // namespace vetro
