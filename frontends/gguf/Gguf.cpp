@@ -149,6 +149,14 @@ llvm::ArrayRef<uint8_t> File::data(const TensorInfo &tensor) const {
   return shard.data().bytes(tensor.index - shard.firstTensor);
 }
 
+llvm::SmallVector<llvm::ArrayRef<uint8_t>, 1> File::mappings() const {
+  llvm::SmallVector<llvm::ArrayRef<uint8_t>, 1> all;
+  for (const std::unique_ptr<Shard> &shard : shards_)
+    if (shard->data().isMapped())
+      all.push_back(shard->data().memory());
+  return all;
+}
+
 const TensorInfo *File::tensorAt(const void *address) const {
   for (const std::unique_ptr<Shard> &shard : shards_) {
     size_t i = shard->data().tensorAt(address);

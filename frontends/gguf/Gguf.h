@@ -89,6 +89,8 @@ public:
   /// The bytes of a tensor of this file, at least 8-byte aligned; empty once releasePages() was
   /// called on a tensor that was read and not mapped.
   llvm::ArrayRef<uint8_t> data(const TensorInfo &tensor) const;
+  /// The mapped bytes of each shard, as OpenOptions::onMap got them; empty where all were read.
+  llvm::SmallVector<llvm::ArrayRef<uint8_t>, 1> mappings() const;
   /// The tensor whose mapped bytes hold `address`, or null: names the weight behind a fault.
   const TensorInfo *tensorAt(const void *address) const;
   /// Drops the memory of a tensor that is no longer read, such as after its repack. Mapped bytes

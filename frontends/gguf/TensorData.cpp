@@ -17,7 +17,7 @@ TensorData::~TensorData() {
   if (!memory_)
     return;
   if (mapped_ && onUnmap_)
-    onUnmap_({memory_, memoryBytes_});
+    onUnmap_(memory());
   munmap(memory_, memoryBytes_);
 }
 
@@ -54,7 +54,7 @@ Error TensorData::map(const Source &source, const OpenOptions &options) {
   mapped_ = true;
   onUnmap_ = options.onUnmap;
   if (options.onMap)
-    options.onMap({memory_, memoryBytes_});
+    options.onMap(this->memory());
   places_.reserve(source.head.tensors.size());
   for (const TensorInfo &t : source.head.tensors)
     places_.push_back({source.head.dataOffset + t.offset, t.sizeBytes});

@@ -26,6 +26,8 @@ public:
                    llvm::function_ref<void(double)> progress, std::vector<std::string> &notes);
 
   bool isMapped() const { return mapped_; }
+  /// All that was mapped or read.
+  llvm::ArrayRef<uint8_t> memory() const { return {memory_, memoryBytes_}; }
   /// The bytes of tensor number `i` of the file, 8-byte aligned; empty if they were read and
   /// released.
   llvm::ArrayRef<uint8_t> bytes(size_t i) const;

@@ -1,7 +1,6 @@
 // Options and errors that subcommands share.
 #include "runtime/cli/Command.h"
 #include "runtime/engine/RoundedModel.h"
-#include "runtime/memory/Signals.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -134,12 +133,6 @@ std::string commandLine(const CLI::App &command) {
     }
   }
   return "vetro " + command.get_name() + positionals + options;
-}
-
-void catchFaults(ModelOptions &o) {
-  installMappedFaultHandler();
-  o.open.onMap = [](llvm::ArrayRef<uint8_t> r) { registerMappedRange(r.data(), r.size()); };
-  o.open.onUnmap = [](llvm::ArrayRef<uint8_t> r) { unregisterMappedRange(r.data()); };
 }
 
 llvm::Expected<std::shared_ptr<gguf::File>> openFile(ModelOptions &o) {

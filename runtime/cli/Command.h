@@ -1,7 +1,7 @@
 // What the subcommands of `vetro` share: exit codes, errors, and the options of a file and a model.
 #pragma once
 
-#include "runtime/engine/Options.h"
+#include "runtime/engine/MappedFile.h"
 
 #include "llvm/Support/Error.h"
 #include <CLI/CLI.hpp>
@@ -44,8 +44,6 @@ void addSessionOptions(CLI::App &command, SessionOptions &options);
 /// The command line that gives `command` what it was given, quoted for a shell: "vetro diff a b".
 std::string commandLine(const CLI::App &command);
 
-/// Makes a file that is cut while it is mapped an error instead of a signal.
-void catchFaults(ModelOptions &options);
 /// Opens the file of a command that computes nothing.
 llvm::Expected<std::shared_ptr<gguf::File>> openFile(ModelOptions &options);
 

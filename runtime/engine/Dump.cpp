@@ -1,5 +1,6 @@
 // Runs a prompt and keeps the values that globs name.
 #include "runtime/engine/Dump.h"
+#include "runtime/engine/MappedFile.h"
 
 namespace vetro {
 
@@ -94,6 +95,8 @@ llvm::Expected<Dump> dumpRun(std::shared_ptr<const Model> model, SessionOptions 
   auto values = (*recorder)->values(**session);
   if (!values)
     return values.takeError();
+  if (llvm::Error error = checkNotCut(model->file())) // what was recomputed read it again
+    return std::move(error);
   return Dump{describeRun(model->options()), ids.vec(), std::move(*values), textsOf(edits)};
 }
 

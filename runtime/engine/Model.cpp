@@ -1,6 +1,7 @@
 // Loading: the steps before the first token.
 #include "runtime/engine/Model.h"
 #include "runtime/engine/Compile.h"
+#include "runtime/engine/MappedFile.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/memory/Signals.h"
 
@@ -15,9 +16,7 @@ llvm::Expected<std::shared_ptr<Model>> Model::load(ModelOptions options) {
   std::shared_ptr<Model> model(new Model());
   if (options.level.empty())
     options.level = bestLevel().str();
-  installMappedFaultHandler();
-  options.open.onMap = [](llvm::ArrayRef<uint8_t> r) { registerMappedRange(r.data(), r.size()); };
-  options.open.onUnmap = [](llvm::ArrayRef<uint8_t> r) { unregisterMappedRange(r.data()); };
+  catchFaults(options);
   auto file = gguf::File::open(options.path, options.open);
   if (!file)
     return file.takeError();
@@ -123,9 +122,8 @@ llvm::Error Model::packWeights() {
   }
   if (failed)
     return llvm::createStringError(message);
-  if (mappedFileFault())
-    return llvm::createStringError("%s: the file was cut while it was read; load it again",
-                                   opts.path.c_str());
+  if (llvm::Error error = checkNotCut(*gguf))
+    return error;
   return gguf->checkUnchanged();
 }
 

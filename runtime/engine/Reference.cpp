@@ -2,6 +2,7 @@
 #include "runtime/engine/Reference.h"
 #include "runtime/abi/Dequantize.h"
 #include "runtime/abi/Float.h"
+#include "runtime/engine/MappedFile.h"
 #include "runtime/memory/Signals.h"
 
 namespace vetro {
@@ -73,7 +74,9 @@ void FloatState::load(llvm::StringRef state, int32_t slot, float *out, int64_t n
 llvm::Expected<std::unique_ptr<Reference>>
 Reference::create(const ModelOptions &options, const SessionOptions &session, Stage stage) {
   std::unique_ptr<Reference> r(new Reference());
-  auto file = gguf::File::open(options.path, options.open);
+  ModelOptions planned = options;
+  catchFaults(planned);
+  auto file = gguf::File::open(planned.path, planned.open);
   if (!file)
     return file.takeError();
   r->file = std::move(*file);
@@ -85,7 +88,6 @@ Reference::create(const ModelOptions &options, const SessionOptions &session, St
   if (!pool)
     return pool.takeError();
   r->pool = std::move(*pool);
-  ModelOptions planned = options;
   planned.nCtx = session.nCtx;
   auto graph = buildGraphAt(*r->file, planned, stage);
   if (!graph)
@@ -151,9 +153,8 @@ llvm::Error Reference::decode(llvm::ArrayRef<BatchToken> batch,
   auto results = ref::interpret(built.forward(), current, source, *state, interpreterOptions);
   if (!results)
     return results.takeError();
-  if (mappedFileFault())
-    return llvm::createStringError(file->path() + ": the file was cut while it was read; load it "
-                                                  "again");
+  if (llvm::Error error = checkNotCut(*file))
+    return error;
   if (interrupted())
     return llvm::Error::success();
   const ref::Tensor &logits = results->front();

@@ -1,6 +1,7 @@
 // Batch to micro-batches, and their run.
 #include "runtime/engine/Session.h"
 #include "runtime/engine/Compile.h"
+#include "runtime/engine/MappedFile.h"
 #include "runtime/memory/Signals.h"
 
 namespace vetro {
@@ -102,9 +103,8 @@ llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,
   for (size_t begin = 0; begin < all.size();) {
     size_t end = fill(all, begin);
     plan.run(batch, observer, clock);
-    if (mappedFileFault())
-      return llvm::createStringError("%s: the file was cut while it was used; load it again",
-                                     owner->options().path.c_str());
+    if (llvm::Error error = checkNotCut(owner->file()))
+      return error;
     for (uint32_t o = 0; o < batch.nOutputs; ++o)
       onLogits(begin + outputs[o], {plan.logits() + o * nVocab, nVocab});
     begin = end;

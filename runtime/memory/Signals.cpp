@@ -17,14 +17,14 @@ namespace {
 /// sees half a range; 0 is a free entry.
 struct Range {
   std::atomic<uintptr_t> begin{0}, end{0};
+  std::atomic<uintptr_t> fault{0}; ///< the first fault's address; 0: none
 };
 
 struct SignalState {
   static constexpr size_t maxRanges = 256;
   Range ranges[maxRanges];
   std::mutex mutex; ///< of those who add and remove ranges and handlers
-  std::atomic<uintptr_t> faultAddress{0};
-  std::atomic<bool> fault{false}, interrupt{false}, endAtOnce{false}, dropSecond{false};
+  std::atomic<bool> interrupt{false}, endAtOnce{false}, dropSecond{false};
   bool busInstalled = false, interruptInstalled = false;
   struct sigaction oldBus = {}, oldInterrupt = {};
   uintptr_t pageBytes = 4096;
@@ -35,15 +35,17 @@ struct SignalState {
 static_assert(std::atomic<uintptr_t>::is_always_lock_free);
 static constinit SignalState state;
 
-/// Maps zeros from the page of `address` to the end of its range. All bytes past the first missing
-/// one are missing too when a file was cut, so one call does for the rest.
+/// Maps zeros from the page of `address` to the end of its range, which keeps the address. All
+/// bytes past the first missing one are missing too when a file was cut, so one call does for the
+/// rest.
 static bool coverWithZeros(uintptr_t address) {
-  for (const Range &range : state.ranges) {
+  for (Range &range : state.ranges) {
     uintptr_t begin = range.begin.load(std::memory_order_acquire);
     uintptr_t end = range.end.load(std::memory_order_relaxed);
     if (begin == 0 || address < begin || address >= end)
       continue;
-    uintptr_t page = address / state.pageBytes * state.pageBytes;
+    uintptr_t none = 0, page = address / state.pageBytes * state.pageBytes;
+    range.fault.compare_exchange_strong(none, address);
     return mmap(reinterpret_cast<void *>(page), end - page, PROT_READ,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
   }
@@ -66,13 +68,9 @@ extern "C" {
 static void vetroOnBus(int number, siginfo_t *info, void *context) {
   int savedErrno = errno;
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (info->si_code > 0 && coverWithZeros(address)) { // from the kernel, not from a process
-    uintptr_t none = 0;
-    state.faultAddress.compare_exchange_strong(none, address);
-    state.fault.store(true);
-  } else {
+  bool ofKernel = info->si_code > 0; // not sent by a process
+  if (!ofKernel || !coverWithZeros(address))
     passOn(number, info, context);
-  }
   errno = savedErrno;
 }
 
@@ -107,6 +105,7 @@ bool registerMappedRange(const void *begin, size_t sizeBytes) {
       continue;
     auto first = reinterpret_cast<uintptr_t>(begin);
     range.end.store(first + sizeBytes, std::memory_order_relaxed);
+    range.fault.store(0, std::memory_order_relaxed);
     range.begin.store(first, std::memory_order_release);
     return true;
   }
@@ -122,15 +121,11 @@ void unregisterMappedRange(const void *begin) {
     }
 }
 
-bool mappedFileFault() { return state.fault.load(); }
-
-const void *mappedFaultAddress() {
-  return reinterpret_cast<const void *>(state.faultAddress.load());
-}
-
-void clearMappedFileFault() {
-  state.fault.store(false);
-  state.faultAddress.store(0);
+const void *faultInMappedRange(const void *begin) {
+  for (const Range &range : state.ranges)
+    if (range.begin.load(std::memory_order_acquire) == reinterpret_cast<uintptr_t>(begin))
+      return reinterpret_cast<const void *>(range.fault.load());
+  return nullptr;
 }
 
 void installInterruptHandler(SecondInterrupt second) {

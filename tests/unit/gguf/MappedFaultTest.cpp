@@ -11,6 +11,12 @@
 using namespace vetro;
 using namespace vetro::test;
 
+/// The first fault in the file's one mapping, or null.
+static const void *faultIn(const gguf::File &file) {
+  REQUIRE(file.mappings().size() == 1);
+  return faultInMappedRange(file.mappings()[0].data());
+}
+
 /// A file of one tensor of 1 MiB, all 42, opened with its mapping registered.
 static std::shared_ptr<gguf::File> openRegistered(const std::string &path) {
   static const std::vector<uint8_t> data(1 << 20, 42);
@@ -32,15 +38,14 @@ static uint64_t sumOf(llvm::ArrayRef<uint8_t> bytes) {
   return sum;
 }
 
-TEST_CASE("a mapped file that is cut reads as zeros and raises a flag") {
+TEST_CASE("a mapped file that is cut reads as zeros, which its mapping notes and no other") {
   TempDir dir;
   installMappedFaultHandler();
-  clearMappedFileFault();
-  auto file = openRegistered(dir.file("m.gguf"));
+  auto file = openRegistered(dir.file("m.gguf")), another = openRegistered(dir.file("n.gguf"));
   const gguf::TensorInfo *tensor = file->findTensor("w");
   REQUIRE(tensor);
   CHECK(sumOf(file->data(*tensor)) == uint64_t(42) << 20);
-  CHECK_FALSE(mappedFileFault());
+  CHECK(faultIn(*file) == nullptr);
 
   std::filesystem::resize_file(dir.file("m.gguf"), 512 << 10);
   std::thread other([&] { CHECK(sumOf(file->data(*tensor)) < uint64_t(42) << 20); });
@@ -48,13 +53,27 @@ TEST_CASE("a mapped file that is cut reads as zeros and raises a flag") {
   other.join();
   CHECK(sum > 0);
   CHECK(sum <= uint64_t(42) * (512 << 10));
-  CHECK(mappedFileFault());
-  CHECK(file->tensorAt(mappedFaultAddress()) == tensor);
+  CHECK(file->tensorAt(faultIn(*file)) == tensor);
+  CHECK(faultIn(*another) == nullptr);
   CHECK(has(llvm::toString(file->checkUnchanged()), "has 524288 bytes, had"));
 
-  clearMappedFileFault();
-  CHECK_FALSE(mappedFileFault());
-  CHECK(mappedFaultAddress() == nullptr);
+  // Its place may be another file's next.
+  const uint8_t *place = file->mappings()[0].data();
+  file.reset();
+  CHECK(faultInMappedRange(place) == nullptr);
+  CHECK(registerMappedRange(place, 1));
+  CHECK(faultInMappedRange(place) == nullptr);
+  unregisterMappedRange(place);
+}
+
+TEST_CASE("data that was read into memory has no mapping") {
+  TempDir dir;
+  gguf::Writer writer;
+  writer.addTensor("w", Format::I8, {64}, std::vector<uint8_t>(64, 1));
+  writeFile(dir.file("m.gguf"), bytesOf(writer));
+  gguf::OpenOptions options;
+  options.mmap = false;
+  CHECK(accepted(gguf::File::open(dir.file("m.gguf"), options))->mappings().empty());
 }
 
 /// Runs `work` in a child process; how it ended, as waitpid() says it: 0 is well.
