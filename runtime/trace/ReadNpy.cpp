@@ -210,7 +210,7 @@ llvm::Error readNpz(std::shared_ptr<const Bytes> file, TensorTable &table) {
       return file->error("its member " + printable(name) + " is no .npy array");
     if (!names.insert(name).second)
       return file->error("has the array " + printable(name) + " twice");
-    if (llvm::Error error = addArray({name.str(), member.bytes, member.offset, member.sizeBytes},
+    if (llvm::Error error = addArray({name.str(), member.bytes, 0, member.bytes->size()},
                                      "its member " + printable(name) + " ", table))
       return error;
   }

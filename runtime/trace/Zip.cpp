@@ -23,21 +23,56 @@ struct Header {
   uint64_t packedBytes = 0, sizeBytes = 0, local = 0;
 };
 
-/// A deflated member. Each read unpacks from its begin: what is read is a header, and then all.
-class Deflated : public Bytes {
+/// A member's unpacked bytes. A read that reaches their end tests the sum of all of them: what is
+/// read is a header, and then all that follows.
+class Member : public Bytes {
 public:
-  Deflated(std::shared_ptr<const Bytes> file, uint64_t offset, const Header &header)
+  Member(std::shared_ptr<const Bytes> file, uint64_t offset, const Header &header)
       : Bytes(file->path(), header.sizeBytes), file(std::move(file)), offset(offset),
         header(header) {}
 
+protected:
+  llvm::Error damaged() const {
+    return error("its member " + printable(header.name) +
+                 " is damaged: it is not what its directory says");
+  }
+
+  std::shared_ptr<const Bytes> file;
+  uint64_t offset; ///< of its packed bytes in the file
+  Header header;
+};
+
+class Stored : public Member {
+public:
+  using Member::Member;
+  llvm::Error read(uint64_t from, void *to, uint64_t bytes) const override;
+};
+
+/// Each read unpacks from the begin.
+class Deflated : public Member {
+public:
+  using Member::Member;
   llvm::Error read(uint64_t from, void *to, uint64_t bytes) const override;
 
 private:
   class Inflater;
-  std::shared_ptr<const Bytes> file;
-  uint64_t offset;
-  Header header;
 };
+
+uint32_t sumOf(uint32_t before, const void *data, uint64_t bytes) {
+  return uint32_t(crc32_z(before, static_cast<const Bytef *>(data), bytes));
+}
+
+llvm::Error Stored::read(uint64_t from, void *to, uint64_t bytes) const {
+  if (llvm::Error error = file->read(offset + from, to, bytes))
+    return error;
+  if (from + bytes != size())
+    return llvm::Error::success();
+  std::string before(from, '\0');
+  if (llvm::Error error = file->read(offset, before.data(), from))
+    return error;
+  bool same = sumOf(sumOf(0, before.data(), from), to, bytes) == header.crc;
+  return same ? llvm::Error::success() : damaged();
+}
 
 /// zlib at work on one member.
 class Deflated::Inflater {
@@ -48,16 +83,11 @@ public:
   ~Inflater() { inflateEnd(&stream); }
   /// The next `bytes` bytes. Error: they are not there, or damaged.
   llvm::Error next(char *to, uint64_t bytes);
-  /// After the last byte. Error: the bytes are not those that the directory summed.
-  llvm::Error finish() const {
-    return sum == member.header.crc ? llvm::Error::success() : damaged();
-  }
+  /// After the last byte. Error: more follows, or the bytes are not those that the directory
+  /// summed.
+  llvm::Error finish();
 
 private:
-  llvm::Error damaged() const {
-    return member.error("its member " + printable(member.header.name) +
-                        " is damaged: it does not unpack to what its directory says");
-  }
   llvm::Error refill();
 
   const Deflated &member;
@@ -93,11 +123,26 @@ llvm::Error Deflated::Inflater::next(char *to, uint64_t bytes) {
     bool stuck = made == 0 && stream.avail_in == 0 && taken == member.header.packedBytes;
     if ((result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) || stuck ||
         (result == Z_STREAM_END && made < bytes))
-      return damaged();
-    sum = uint32_t(crc32(sum, reinterpret_cast<Bytef *>(to), made));
+      return member.damaged();
+    sum = sumOf(sum, to, made);
     to += made, bytes -= made;
   }
   return llvm::Error::success();
+}
+
+llvm::Error Deflated::Inflater::finish() {
+  Bytef none;
+  stream.next_out = &none, stream.avail_out = 1;
+  int result = Z_OK;
+  do {
+    if (stream.avail_in == 0)
+      if (llvm::Error error = refill())
+        return error;
+    result = inflate(&stream, Z_NO_FLUSH);
+  } while (result == Z_OK && stream.avail_out == 1 && taken < member.header.packedBytes);
+  bool ends = result == Z_STREAM_END && stream.avail_out == 1 && stream.avail_in == 0 &&
+              taken == member.header.packedBytes;
+  return ends && sum == member.header.crc ? llvm::Error::success() : member.damaged();
 }
 
 llvm::Error Deflated::read(uint64_t from, void *to, uint64_t bytes) const {
@@ -198,8 +243,7 @@ bool readHeader(StringRef &rest, Header &h) {
   return sound;
 }
 
-/// Where a member's bytes begin: after its local header, whose name and extra have lengths of their
-/// own.
+/// Where a member's bytes begin: after its local header, whose extra has a length of its own.
 llvm::Expected<uint64_t> beginOf(const Bytes &file, const Header &h) {
   char local[localBytes];
   auto refuse = [&] {
@@ -215,6 +259,12 @@ llvm::Expected<uint64_t> beginOf(const Bytes &file, const Header &h) {
   if (!StringRef(local, 4).starts_with("PK\3\4") || begin > file.size() ||
       file.size() - begin < h.packedBytes)
     return refuse();
+  std::string name(read16le(local + 26), '\0');
+  if (llvm::Error error = file.read(h.local + localBytes, name.data(), name.size()))
+    return std::move(error);
+  if (name != h.name)
+    return file.error("its member " + printable(h.name) + " is called " + printable(name) +
+                      " where it lies");
   return begin;
 }
 
@@ -257,9 +307,9 @@ llvm::Expected<std::vector<ZipMember>> readZip(std::shared_ptr<const Bytes> file
     if (!begin)
       return begin.takeError();
     if (h.method == 0)
-      members.push_back({h.name, file, *begin, h.sizeBytes});
+      members.push_back({h.name, std::make_shared<Stored>(file, *begin, h)});
     else
-      members.push_back({h.name, std::make_shared<Deflated>(file, *begin, h), 0, h.sizeBytes});
+      members.push_back({h.name, std::make_shared<Deflated>(file, *begin, h)});
   }
   return members;
 }

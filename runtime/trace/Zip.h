@@ -10,15 +10,13 @@
 namespace vetro {
 
 struct ZipMember {
-  std::string name;
-  /// Where its unpacked bytes are: the file itself for stored ones, else something that unpacks.
-  std::shared_ptr<const Bytes> bytes;
-  uint64_t offset = 0, sizeBytes = 0; ///< in `bytes`
+  std::string name;                   ///< a name, never followed as a path
+  std::shared_ptr<const Bytes> bytes; ///< unpacked as they are read
 };
 
-/// All members, in the order of the directory. Nothing is unpacked yet: a deflated member whose
-/// bytes are damaged is an error when they are read. Error: no directory, one that the file's
-/// length does not fit, a member that is encrypted or packed in another way.
+/// All members, in the order of the directory. Nothing is unpacked yet: a member whose bytes are
+/// damaged is an error when its last one is read. Error: no directory, one that the file's length
+/// does not fit, a member that is encrypted or packed in another way.
 llvm::Expected<std::vector<ZipMember>> readZip(std::shared_ptr<const Bytes> file);
 
 /// Writes a zip file, member by member.

@@ -181,6 +181,7 @@ struct Member {
   std::string name, packed;
   uint32_t sizeBytes, crc;
   uint16_t method = 0, flags = 0;
+  std::string extra = ""; ///< of its place in the directory
 };
 
 Member stored(const std::string &name, const std::string &data) {
@@ -216,7 +217,8 @@ std::string zip(const std::vector<Member> &members, const std::string &comment =
     add<uint16_t>(common, m.name.size()), add<uint16_t>(common, 0);
     directory += std::string("PK\1\2\0\0", 6) + common + std::string(10, '\0');
     add<uint32_t>(directory, file.size());
-    directory += m.name;
+    put<uint16_t>(directory, directory.size() - 16, m.extra.size());
+    directory += m.name + m.extra;
     file += "PK\3\4" + common + m.name + m.packed;
   }
   uint32_t begin = uint32_t(file.size());
@@ -229,6 +231,18 @@ std::string zip(const std::vector<Member> &members, const std::string &comment =
 std::string broken(Member m, llvm::function_ref<void(Member &)> change) {
   change(m);
   return zip({m});
+}
+
+/// One member whose sizes are in a zip64 field of the directory, the last `lacking` bytes of it
+/// away.
+std::string zip64Member(Member m, uint64_t sizeBytes, size_t lacking = 0) {
+  add<uint16_t>(m.extra, 0x9999), add<uint16_t>(m.extra, 1), m.extra += '?'; // of another program
+  add<uint16_t>(m.extra, 1), add<uint16_t>(m.extra, 16 - lacking);
+  add<uint64_t>(m.extra, sizeBytes), add<uint64_t>(m.extra, m.packed.size());
+  m.extra.resize(m.extra.size() - lacking);
+  std::string bytes = zip({m});
+  size_t directory = bytes.size() - 22 - 46 - m.name.size() - m.extra.size();
+  return with<uint32_t>(with(bytes, directory + 20, UINT32_MAX), directory + 24, UINT32_MAX);
 }
 
 /// The same file with zip64's end before its own, whose fields are all ones.
@@ -252,8 +266,37 @@ TEST_CASE("zip files are read as they may be") {
   std::string big = npy("'<f4'", "False", "(30000,)", std::string(120000, '\1'));
   for (const std::string &bytes :
        {zip({}), zip({stored("a.npy", two), deflated("b.npy", big)}),
-        zip({deflated("a.npy", two)}, "a comment of PK"), zip64(zip({deflated("a.npy", two)}))})
+        zip({deflated("a.npy", two)}, "a comment of PK"), zip64(zip({deflated("a.npy", two)})),
+        zip64Member(stored("a.npy", two), two.size()),
+        zip64Member(deflated("a.npy", two), two.size())})
     CHECK(message(bytes) == "accepted");
+}
+
+TEST_CASE("a member's name is a name and no path") {
+  TempDir dir;
+  writeFile(dir.file("a.npz"), zip({stored("../../a.npy", two), deflated("/b.npy", two)}));
+  auto file = llvm::cantFail(TensorFile::open(dir.file("a.npz")));
+  REQUIRE(file->entries().size() == 2);
+  CHECK(file->entries()[0].name == "../../a");
+  CHECK(file->entries()[1].name == "/b");
+  CHECK(llvm::cantFail(file->read("../../a")).data == llvm::cantFail(file->read("/b")).data);
+}
+
+TEST_CASE("a member that is not what its directory summed is refused, stored or deflated") {
+  std::string none = npy("'<f4'", "False", "(0,)", ""), one = npy("'<f4'", "False", "(1,)", "1234");
+  auto change = [](Member m, llvm::function_ref<void(Member &)> change) {
+    return Case{broken(m, change), "its member \"a.npy\" is damaged"};
+  };
+  auto sum = [](Member &m) { m.crc ^= 1; };
+  // An array of one number, of which the directory has sum and size, with another number behind it.
+  Member longer = deflated("a.npy", one + "5678");
+  longer.sizeBytes = stored("", one).sizeBytes, longer.crc = stored("", one).crc;
+  expectAll({change(stored("a.npy", two), sum), change(deflated("a.npy", two), sum),
+             change(stored("a.npy", none), sum), change(deflated("a.npy", none), sum),
+             change(stored("a.npy", two), [](Member &m) { m.packed.back() ^= 1; }),
+             change(stored("a.npy", two), [](Member &m) { m.packed[m.packed.find("f4")] = 'i'; }),
+             change(deflated("a.npy", two), [](Member &m) { m.packed += "more"; }),
+             change(longer, [](Member &) {})});
 }
 
 TEST_CASE("each lie of a zip file gives its own line") {
@@ -286,6 +329,11 @@ TEST_CASE("each lie of a zip file gives its own line") {
       {wrong([](Member &m) { m.crc ^= 1; }), "read: "},
       {wrong([](Member &m) { m.packed[0] = '\xff'; }), "is damaged"},
       {wrong([](Member &m) { m.packed.resize(m.packed.size() - 3); }), "is damaged"},
+      {with<char>(good, 30, 'b'), "its member \"a.npy\" is called \"b.npy\" where it lies"},
+      {zip64Member(stored("a.npy", two), two.size(), 8), "ends within member 1 of 1"},
+      {zip64Member(stored("a.npy", two), two.size() + (uint64_t(1) << 32)),
+       "cannot unpack to 4294967"},
+      {zip64Member(deflated("a.npy", two), UINT64_MAX), "cannot unpack to 18446744073709551615"},
       {zip({stored("a.txt", two)}), "its member \"a.txt\" is no .npy array"},
       {zip({stored("a.npy", two), stored("a.npy", two)}), "has the array \"a\" twice"},
       {zip({stored("x/data.pkl", two)}), "holds a pickle, \"x/data.pkl\", as torch.save writes"},
