@@ -2,7 +2,7 @@
 #include "runtime/cli/Findings.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Bisect.h"
-#include "runtime/compare/Modules.h"
+#include "runtime/engine/Modules.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

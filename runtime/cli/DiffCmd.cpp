@@ -4,7 +4,7 @@
 #include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/compare/Diff.h"
-#include "runtime/compare/Modules.h"
+#include "runtime/engine/Modules.h"
 #include "runtime/engine/RunOptions.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -1,5 +1,6 @@
 // The language of edits, and what they do to memory.
 #include "runtime/engine/Edit.h"
+#include "runtime/engine/Modules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,7 +55,7 @@ static llvm::Error parseOperand(llvm::StringRef operand, Edit &edit) {
   }
   auto [path, source] = operand.rsplit(':');
   edit.source = source.str();
-  auto file = TensorFile::open(path);
+  auto file = openValues(path);
   if (!file)
     return file.takeError();
   edit.file = std::move(*file);

@@ -39,7 +39,7 @@ struct Edit {
   std::shared_ptr<const NamedTensor> tensor; ///< or this tensor
 };
 
-/// Reads one of the lines above. Error: the line with what was expected, or what TensorFile::open
+/// Reads one of the lines above. Error: the line with what was expected, or what openValues()
 /// refuses.
 llvm::Expected<Edit> parseEdit(llvm::StringRef text);
 

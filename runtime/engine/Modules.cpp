@@ -1,5 +1,5 @@
 // From module paths to our names.
-#include "runtime/compare/Modules.h"
+#include "runtime/engine/Modules.h"
 #include "frontends/Architecture.h"
 
 #include "llvm/ADT/StringExtras.h"

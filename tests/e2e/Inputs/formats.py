@@ -160,6 +160,17 @@ def module_tree(ours, reference):
     error("diff", ours, path("odd"), has=["MambaForCausalLM", "known architectures are", "llama"])
 
 
+def edits_from_a_tree(reference):
+    """An edit's file is read as diff reads it: names of modules are brought to ours."""
+    for name in ("blk.1.k", "blk.0.l_out", "blk.2.ffn_act"):
+        first, second = (object_of("patch", MODEL, "--ids", ",".join(map(str, IDS[::-1])), "-n", 2,
+                                   "-e", f"{name}[-1] = @{file}") for file in (reference, path("tree")))
+        expect(first["kl"] > 0, f"{name} changed nothing: {first}")
+        equal({**second, "edits": None}, {**first, "edits": None})
+    error("patch", MODEL, "--ids", "1,2", "-e", f"blk.0.q = @{path('odd')}",
+          has=["MambaForCausalLM", "known architectures are"])
+
+
 def saved_logits():
     """Two files of llama.cpp's beside each other."""
     text = ",".join(map(str, IDS * 3))
@@ -190,6 +201,7 @@ def main():
     ours, reference = dump("ours"), dump("reference", "--reference", "--kv", "f32")
     same_verdict(ours, reference, arrays(reference))
     module_tree(ours, reference)
+    edits_from_a_tree(reference)
     saved_logits()
     refusals(ours)
     print("formats: done")
