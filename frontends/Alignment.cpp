@@ -32,12 +32,38 @@ static constexpr ValueAlignment decoder[] = {
     {"logits", modelFunction, "logits", rows, true},
 };
 
+// transformers/models/mixtral/modeling_mixtral.py: MixtralTopKRouter, MixtralExperts. Both see the
+// tokens of all sequences as rows: there is no batch to drop.
+static constexpr llvm::StringLiteral router = "model.layers.*.mlp.gate",
+                                     mixed = "model.layers.*.mlp.experts",
+                                     dense = "!model.layers.*.mlp.experts";
+
+static constexpr ValueAlignment mixture[] = {
+    {"blk.*.ffn_moe_logits", router, "output", "", false, mixed},
+    {"blk.*.ffn_moe_probs", router, "probs", "", false, mixed},
+    {"blk.*.ffn_moe_topk", router, "output.2", "", false, mixed},
+    {"blk.*.ffn_moe_weights", router, "chosen", "", false, mixed},
+    {"blk.*.ffn_moe_weights_norm", router, "output.1", "", false, mixed},
+    {"blk.*.ffn_moe_gate", expertsFunction, "gate", "", true, mixed},
+    {"blk.*.ffn_moe_up", expertsFunction, "up", "", true, mixed},
+    {"blk.*.ffn_moe_act", expertsFunction, "act", "", true, mixed},
+    {"blk.*.ffn_moe_down", expertsFunction, "down", "", true, mixed},
+    {"blk.*.ffn_moe_weighted", expertsFunction, "weighted", "", true, mixed},
+    {"blk.*.ffn_gate", "model.layers.*.mlp.gate_proj", "output", rows, false, dense},
+    {"blk.*.ffn_up", "model.layers.*.mlp.up_proj", "output", rows, false, dense},
+    {"blk.*.ffn_act", "model.layers.*.mlp.down_proj", "input", rows, false, dense},
+};
+
 std::vector<ValueAlignment> alignmentOf(const Architecture &architecture) {
   std::vector<ValueAlignment> all(architecture.alignment.begin(), architecture.alignment.end());
-  for (const ValueAlignment &row : decoder)
-    if (llvm::none_of(architecture.alignment,
-                      [&](const ValueAlignment &own) { return own.name == row.name; }))
-      all.push_back(row);
+  auto add = [&](llvm::ArrayRef<ValueAlignment> shared) {
+    for (const ValueAlignment &row : shared)
+      if (llvm::none_of(all, [&](const ValueAlignment &own) { return own.name == row.name; }))
+        all.push_back(row);
+  };
+  if (architecture.mixtures)
+    add(mixture);
+  add(decoder);
   return all;
 }
 

@@ -47,6 +47,16 @@ const Architecture *findArchitecture(StringRef name) {
   return found == std::end(architectures) ? nullptr : *found;
 }
 
+const Architecture *findArchitectureOfModel(StringRef nameOrType) {
+  if (const Architecture *named = findArchitecture(nameOrType))
+    return named;
+  auto ofType = [&](const Architecture *a) {
+    return llvm::is_contained(a->modelTypes, nameOrType);
+  };
+  auto found = llvm::find_if(architectures, ofType);
+  return found == std::end(architectures) ? nullptr : *found;
+}
+
 llvm::Expected<GraphReport> buildGraph(ModuleOp module, const GraphOptions &options) {
   module.getContext()->loadDialect<func::FuncDialect>();
   Metadata metadata(module);

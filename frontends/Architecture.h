@@ -35,6 +35,10 @@ struct Architecture {
   Example example = {};
   /// Values that the Hugging Face model has elsewhere or otherwise than decoders usually do.
   llvm::ArrayRef<ValueAlignment> alignment = {};
+  bool mixtures = false; ///< whether layers may be mixtures of experts
+  /// model_type in config.json of the Hugging Face models whose files have this architecture, where
+  /// it is not its name.
+  llvm::ArrayRef<llvm::StringLiteral> modelTypes = {};
   ModelRounding rounding = {};
 };
 
@@ -52,6 +56,10 @@ llvm::Expected<GraphReport> buildGraph(mlir::ModuleOp module, const GraphOptions
 
 /// The architecture of this name, or null.
 const Architecture *findArchitecture(llvm::StringRef name);
+
+/// The architecture of this name, or of the files of Hugging Face's models of this model_type;
+/// null.
+const Architecture *findArchitectureOfModel(llvm::StringRef nameOrType);
 
 /// Names of all architectures, sorted.
 std::vector<llvm::StringRef> architectureNames();

@@ -100,7 +100,10 @@ static constexpr llvm::StringLiteral norms[] = {
     "blk.*.ffn_norm",  "blk.*.ffn_post_norm", "final_norm"};
 static constexpr llvm::StringLiteral scaled[] = {"embed"};
 
+static constexpr llvm::StringLiteral modelTypes[] = {"gemma3_text"};
+
 extern const Architecture gemma3{
-    "gemma3", build, {"llama", keys, tinyKeys}, alignment, {norms, 1, scaled}};
+    "gemma3", build, {"llama", keys, tinyKeys}, alignment, /*mixtures=*/false, modelTypes,
+    {norms, 1, scaled}};
 
 } // namespace vetro::arch

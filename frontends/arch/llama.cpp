@@ -49,6 +49,8 @@ static constexpr ValueAlignment alignment[] = {
     {"blk.*.k_cache", attentionFunction, "key", rotated, true},
 };
 
-extern const Architecture llama{"llama", build, {}, alignment};
+static constexpr llvm::StringLiteral modelTypes[] = {"mistral", "mixtral"};
+
+extern const Architecture llama{"llama", build, {}, alignment, /*mixtures=*/true, modelTypes};
 
 } // namespace vetro::arch

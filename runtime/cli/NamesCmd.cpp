@@ -17,9 +17,9 @@ static int names(const std::string &arch, bool json) {
   else
     for (const ValueAlignment &row : alignmentOf(**architecture))
       llvm::outs() << llvm::format(
-          "%-22s %-46s %-7s %s\n", row.name.data(),
+          "%-26s %-46s %-8s %s%s\n", row.name.data(),
           (row.module + (row.ofFunction ? " (function)" : "")).str().c_str(), row.port.data(),
-          row.transforms.data());
+          row.transforms.data(), (row.when.empty() ? "" : "  when " + row.when).str().c_str());
   return Done;
 }
 
@@ -34,11 +34,13 @@ void addNames(CLI::App &program, int &exitCode) {
   c->add_option("ARCH", o->arch, "llama, gemma3: general.architecture of a file")->required();
   c->add_flag("--json", o->json,
               "one object: arch, names (name, module or function, port, "
-              "transforms)");
-  c->footer("* stands for the layer. The transforms lead from PyTorch's layout to ours.\n"
-            "Examples:\n"
-            "  vetro names llama\n"
-            "  vetro names gemma3 --json");
+              "transforms, when)");
+  c->footer(
+      "* stands for the layer. The transforms lead from PyTorch's layout to ours. Values \"when\"\n"
+      "are those of layers that have that module, with ! of those that do not.\n"
+      "Examples:\n"
+      "  vetro names llama\n"
+      "  vetro names gemma3 --json");
   c->callback([o, &exitCode] { exitCode = names(o->arch, o->json); });
 }
 

@@ -11,7 +11,7 @@ namespace vetro {
 using Json = nlohmann::ordered_json;
 
 llvm::Expected<const Architecture *> requireArchitecture(llvm::StringRef name) {
-  if (const Architecture *architecture = findArchitecture(name))
+  if (const Architecture *architecture = findArchitectureOfModel(name))
     return architecture;
   return llvm::createStringError("unknown architecture " + gguf::escaped(name) + ", known are " +
                                  llvm::join(architectureNames(), ", "));
@@ -23,10 +23,13 @@ static Json rowJson(const ValueAlignment &row) {
   Json transforms = Json::array();
   for (llvm::StringRef part : parts)
     transforms.push_back(part.str());
-  return {{"name", row.name.str()},
-          {row.ofFunction ? "function" : "module", row.module.str()},
-          {"port", row.port.str()},
-          {"transforms", transforms}};
+  Json json = {{"name", row.name.str()},
+               {row.ofFunction ? "function" : "module", row.module.str()},
+               {"port", row.port.str()},
+               {"transforms", transforms}};
+  if (!row.when.empty())
+    json["when"] = row.when.str();
+  return json;
 }
 
 std::string alignmentJson(const Architecture &architecture) {

@@ -9,11 +9,13 @@ namespace vetro {
 
 struct Architecture;
 
-/// The architecture of this name. Error: nobody knows it (lists the known ones).
+/// The architecture of this name, or of Hugging Face's models of this model_type. Error: nobody
+/// knows it (lists the known ones).
 llvm::Expected<const Architecture *> requireArchitecture(llvm::StringRef name);
 
-/// {"arch", "names": [{"name", "module" or "function", "port", "transforms": [..]}]}; in names and
-/// modules "*" is the layer.
+/// {"arch", "names": [{"name", "module" or "function", "port", "transforms": [..], "when"}]}; in
+/// names and modules "*" is the layer; "when" only where not all layers have the value
+/// (Alignment.h).
 std::string alignmentJson(const Architecture &architecture);
 
 } // namespace vetro

@@ -11,7 +11,7 @@ namespace {
 constexpr llvm::StringLiteral layers = "model.layers.";
 
 /// "gemma3" of Gemma3ForCausalLM.
-std::string architectureOf(llvm::StringRef modelClass) {
+std::string typeOf(llvm::StringRef modelClass) {
   return modelClass.take_front(modelClass.find("For")).lower();
 }
 
@@ -87,7 +87,7 @@ llvm::Expected<std::unique_ptr<TensorFile>> openValues(llvm::StringRef path) {
   llvm::StringRef modelClass = (*file)->metadata("model_class");
   if (modelClass.empty())
     return file;
-  const Architecture *architecture = findArchitecture(architectureOf(modelClass));
+  const Architecture *architecture = findArchitectureOfModel(typeOf(modelClass));
   if (!architecture)
     return llvm::createStringError(path + ": is of a " + printable(modelClass) +
                                    ", known architectures are " +

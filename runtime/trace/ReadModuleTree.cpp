@@ -37,10 +37,12 @@ bool isTensor(const Json *json) {
   return json && member(*json, "shape") && member(*json, "dtype") && member(*json, "value");
 }
 
-/// The tensor itself, or the first of a list.
-const Json *firstTensor(const Json *json) {
+/// The tensor itself, or the one at a place of a list.
+const Json *tensorAt(const Json *json, size_t place = 0) {
   if (json && json->is_array())
-    json = json->empty() ? nullptr : &json->front();
+    json = place < json->size() ? &(*json)[place] : nullptr;
+  else if (place > 0)
+    return nullptr;
   return isTensor(json) ? json : nullptr;
 }
 
@@ -121,9 +123,9 @@ llvm::Error Walk::node(const Json &node, unsigned depth) {
     return file.error("is no tree of modules: " + printable(path) + " at depth " + Twine(depth));
   if (const Json *inputs = member(node, "inputs")) {
     const Json *args = member(*inputs, "args"), *kwargs = member(*inputs, "kwargs");
-    const Json *first = firstTensor(args);
+    const Json *first = tensorAt(args);
     if (!first && kwargs)
-      first = firstTensor(member(*kwargs, "hidden_states"));
+      first = tensorAt(member(*kwargs, "hidden_states"));
     if (llvm::Error error = add((path + ".input").str(), first))
       return error;
   }
@@ -132,7 +134,13 @@ llvm::Error Walk::node(const Json &node, unsigned depth) {
     for (const Json &child : *children)
       if (llvm::Error error = this->node(child, depth + 1))
         return error;
-  return add((path + ".output").str(), firstTensor(member(node, "outputs")));
+  const Json *outputs = member(node, "outputs");
+  size_t count = outputs && outputs->is_array() ? outputs->size() : 1;
+  for (size_t i = 0; i < count; ++i)
+    if (llvm::Error error =
+            add((path + ".output" + (i ? "." + Twine(i) : Twine())).str(), tensorAt(outputs, i)))
+      return error;
+  return llvm::Error::success();
 }
 
 llvm::Error Walk::root(const Json &tree) {
@@ -144,8 +152,8 @@ llvm::Error Walk::root(const Json &tree) {
   table.metadata["model_class"] = modelClass;
   if (const Json *inputs = member(tree, "inputs")) {
     const Json *args = member(*inputs, "args"), *kwargs = member(*inputs, "kwargs");
-    const Json *ids = kwargs ? firstTensor(member(*kwargs, "input_ids")) : nullptr;
-    if (llvm::Error error = add("input_ids", ids ? ids : firstTensor(args)))
+    const Json *ids = kwargs ? tensorAt(member(*kwargs, "input_ids")) : nullptr;
+    if (llvm::Error error = add("input_ids", ids ? ids : tensorAt(args)))
       return error;
     if (llvm::Error error = takeIds(table, "input_ids"))
       return error;

@@ -54,7 +54,8 @@ llvm::Error readNpz(std::shared_ptr<const Bytes> file, TensorTable &table);
 llvm::Error readNpyFolder(llvm::StringRef folder, TensorTable &table);
 /// The JSON tree of modules that transformers/model_debugging_utils.py writes, with the safetensors
 /// files beside it. Entries are called as the module and its port, "model.layers.3.mlp.up_proj" +
-/// ".output"; metadata are "model_class", "ids", "dtype".
+/// ".output", of several outputs also ".output.1" and so on; metadata are "model_class", "ids",
+/// "dtype".
 llvm::Error readModuleTree(std::shared_ptr<const Bytes> file, TensorTable &table);
 /// SavedLogits.h: one entry "logits" [rows, n_vocab] of ln p, and "ids" of all chunks.
 llvm::Error readSavedLogits(std::shared_ptr<const Bytes> file, TensorTable &table);

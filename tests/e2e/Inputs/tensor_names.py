@@ -59,8 +59,20 @@ def check_alignment(arch, column, cells):
         place = row.get("module", "").rsplit(".", 1)[-1]
         if "`" in cells[name] and "module" in row:
             expect(place in cells[name], f"{name}: {place} is not in {cells[name]!r}")
-            expect(row["port"][:2] in cells[name] or row["port"] == "output" and "out" in cells[name],
-                   f"{name}: {row['port']} is not in {cells[name]!r}")
+            word = {"output": " out", "output.1": "the second", "output.2": "the third",
+                    "chosen": "of the chosen"}.get(row["port"], row["port"][:2])
+            expect(word in cells[name], f"{name}: {row['port']} is not in {cells[name]!r}")
+
+
+def check_layers(experts):
+    """Values of a mixture are those of layers that have one, and three are those of the others."""
+    when = {row["name"].replace("blk.*.", "blk.N."): row["when"]
+            for row in object_of("names", "llama")["names"] if "when" in row}
+    mixed = {name for name, module in when.items() if module == "model.layers.*.mlp.experts"}
+    equal(mixed, set(experts))
+    dense = {name for name, module in when.items() if module == "!model.layers.*.mlp.experts"}
+    equal(dense, {"blk.N.ffn_gate", "blk.N.ffn_up", "blk.N.ffn_act"})
+    expect(not any("when" in row for row in object_of("names", "gemma3")["names"]), "gemma3 has no mixture")
 
 
 def product(numbers):
@@ -72,11 +84,15 @@ def product(numbers):
 
 def main():
     dense = [row for row in rows() if len(row[2]) == 5]
-    experts = {name: (shape, rest[1]) for name, shape, rest in rows() if len(rest) == 3}
+    mixed = [row for row in rows() if len(row[2]) == 4]
+    experts = {name: (shape, rest[1]) for name, shape, rest in mixed}
     columns = [{name: (shape, rest[at]) for name, shape, rest in dense if rest[at] != "–"}
                for at in (1, 2)]
-    for arch, column in zip(("llama", "gemma3"), columns):
-        check_alignment(arch, column, {name: rest[4] for name, _, rest in dense})
+    cells = {name: rest[-1] for name, _, rest in dense + mixed}
+    check_alignment("llama", {**columns[0], **experts}, cells)
+    check_alignment("mixtral", {**columns[0], **experts}, cells)
+    check_alignment("gemma3", columns[1], cells)
+    check_layers(experts)
     check(SMOLLM2, columns[0])
     check(GEMMA3, columns[1])
     run("make-tiny", "--arch", "llama", "--type", "Q8_0", "-o", TINY, "--override-kv",

@@ -76,14 +76,16 @@ TEST_CASE("a tree of modules is read in the order of the run") {
   std::vector<std::string> names;
   for (const TensorEntry &entry : file->entries())
     names.push_back(entry.name);
-  CHECK(names == std::vector<std::string>{"model.a.input", "model.a.b.input", "model.a.b.output"});
+  CHECK(names == std::vector<std::string>{"model.a.input", "model.a.b.input", "model.a.b.output",
+                                          "model.a.b.output.1"});
+  CHECK(llvm::cantFail(file->read("model.a.b.output.1")).data == std::vector<float>{1, 2});
   CHECK(file->metadata("model_class") == "TinyForCausalLM");
   CHECK(file->metadata("dtype") == "bfloat16");
   NamedTensor out = llvm::cantFail(file->read("model.a.b.output"));
   CHECK(out.name == "model.a.b.output");
   CHECK(out.shape == std::vector<int64_t>{1, 2});
   CHECK(out.data == std::vector<float>{3, 4});
-  CHECK(llvm::cantFail(TensorFile::open(tree.file(Tree::jsonName)))->entries().size() == 3);
+  CHECK(llvm::cantFail(TensorFile::open(tree.file(Tree::jsonName)))->entries().size() == 4);
 }
 
 TEST_CASE("a tree of modules tells the prompt's ids") {
