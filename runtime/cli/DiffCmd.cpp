@@ -27,11 +27,14 @@ struct DiffCommand {
 static Json errorJson(const std::optional<Proof> &proof, llvm::ArrayRef<int64_t> shape) {
   if (!proof)
     return nullptr;
-  return {{"ratio", finite(proof->worst)},
-          {"passes", !(proof->worst > 1)},
-          {"snr_db", finite(snrDb(proof->nmse))},
-          {"at", placeOf(shape, proof->worstAt)},
-          {"op", proof->op}};
+  Json json = {{"ratio", finite(proof->worst)},
+               {"passes", !(proof->worst > 1)},
+               {"snr_db", finite(snrDb(proof->nmse))},
+               {"at", placeOf(shape, proof->worstAt)},
+               {"op", proof->op}};
+  if (proof->ties)
+    json["ties"] = proof->ties;
+  return json;
 }
 
 static Json rowJson(const DiffRow &row) {

@@ -81,7 +81,15 @@ llvm::Expected<std::vector<Proof>> judgeGraph(const TensorFile &reference, Subje
                            "activations; make it with PyTorch or --reference");
     return std::vector<Proof>();
   }
-  return graphErrors(*subject.interpreter, reference, ids, **type);
+  auto proofs = graphErrors(*subject.interpreter, reference, ids, **type);
+  if (proofs)
+    for (const Proof &proof : *proofs)
+      if (proof.ties)
+        report.notes.push_back(
+            proof.name + ": " + std::to_string(proof.ties) +
+            (proof.ties == 1 ? " choice" : " choices") +
+            " between scores that do not differ, taken as the reference made them");
+  return proofs;
 }
 
 llvm::Expected<std::vector<Proof>> judgeKernels(const TensorFile &ours, Subject &subject,

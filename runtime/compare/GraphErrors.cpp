@@ -1,5 +1,6 @@
 // One walk over the frontend's graph that begins anew at each name.
 #include "compiler/ir/Names.h"
+#include "runtime/compare/Choices.h"
 #include "runtime/compare/Isolated.h"
 #include "runtime/engine/RunOptions.h"
 #include "runtime/trace/Align.h"
@@ -33,9 +34,12 @@ public:
     llvm::StringRef name = ir::nameOf(op);
     if (--named[name] == 0 && reference.find(name) && (!wanted || wanted(name)))
       compareWith(op, name, result);
-    for (Operation *user : op->getResult(0).getUsers())
+    for (Operation *user : op->getResult(0).getUsers()) {
+      if (isa<ir::TopKOp>(user))
+        scores = result;
       if (auto store = dyn_cast<ir::KvStoreOp>(user))
         stored[symbolOf(store.getState())] = result.bound;
+    }
   }
 
   std::vector<int32_t> positions;
@@ -56,7 +60,9 @@ private:
       return;
     }
     ref::Tensor &tensor = *read;
+    uint64_t ties = isa<ir::TopKOp>(op) ? settleTies(scores, tensor, result.value) : 0;
     Proof proof = compare(tensor, result, {});
+    proof.ties = ties;
     proof.worst = std::max(proof.worst, std::sqrt(proof.nmse / leastEnergy));
     proof.name = name.str(), proof.op = op->getName().stripDialect().str();
     errors.push_back(std::move(proof));
@@ -70,6 +76,7 @@ private:
   const std::function<bool(llvm::StringRef)> &wanted;
   llvm::StringMap<int> named;          ///< ops of a name that are still to come
   llvm::StringMap<ref::Tensor> stored; ///< bounds of what a state holds
+  ref::Bounded scores;                 ///< that the next choice is made from
 };
 
 } // namespace

@@ -18,6 +18,7 @@ struct Proof {
   uint64_t values = 0;           ///< numbers compared
   uint64_t codesOff = 0;         ///< of a record, or of what is stored as f16: codes that differ
   uint64_t codesWrong = 0;       ///< of a record: codes that differ by more than one
+  uint64_t ties = 0;             ///< of choices: taken from what was compared, being as good
 };
 
 /// Compares what ran with the interpreter's values and bounds, element by element; ids must be the

@@ -24,16 +24,16 @@ def run(*arguments, code=0, stdin=b""):
     return done
 
 
-def quiet(*arguments, stdin=b""):
-    """What a successful run prints; nothing may be on stderr, which is no terminal here."""
-    done = run(*arguments, stdin=stdin)
+def quiet(*arguments, stdin=b"", code=0):
+    """What a run prints; nothing may be on stderr, which is no terminal here."""
+    done = run(*arguments, code=code, stdin=stdin)
     expect(done.stderr == b"", f"not quiet: {arguments}: {done.stderr}")
     return done.stdout
 
 
-def object_of(*arguments, stdin=b""):
-    """The JSON object that a successful run prints, and nothing beside it."""
-    output = quiet(*arguments, "--json", stdin=stdin)
+def object_of(*arguments, stdin=b"", code=0):
+    """The JSON object that a run prints, and nothing beside it."""
+    output = quiet(*arguments, "--json", stdin=stdin, code=code)
     expect(output.endswith(b"}\n") and output.count(b"\n") == 1, f"not one line: {output[:200]}")
     return json.loads(output.decode("utf-8"))
 

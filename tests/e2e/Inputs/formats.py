@@ -1,6 +1,5 @@
 """vetro diff on files of other programs: arrays of NumPy's, trees of modules, saved logits."""
 
-import json
 import os
 import shutil
 import struct
@@ -8,6 +7,7 @@ import sys
 import zipfile
 
 from check import equal, error, expect, object_of, quiet, run
+from tensors import Tree, read
 
 MODEL, FOLDER = sys.argv[2:4]
 IDS = [5, 9, 12, 300, 7, 45, 81, 3]
@@ -23,19 +23,6 @@ def dump(name, *options):
     return path(name)
 
 
-def values(source):
-    """{name: (shape, list of numbers)} of a safetensors file of F32."""
-    data = open(source, "rb").read()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    found = {}
-    for name, tensor in header.items():
-        if name != "__metadata__":
-            begin, end = (8 + length + at for at in tensor["data_offsets"])
-            found[name] = tensor["shape"], list(struct.unpack(f"<{(end - begin) // 4}f", data[begin:end]))
-    return found
-
-
 def npy(shape, numbers, code="<f4"):
     size = "(" + "".join(f"{d}, " for d in shape) + ")"
     header = f"{{'descr': '{code}', 'fortran_order': False, 'shape': {size}, }}\n".encode()
@@ -45,7 +32,7 @@ def npy(shape, numbers, code="<f4"):
 
 def arrays(reference):
     """.npz, stored and deflated, and a folder of .npy: the verdict is that of safetensors."""
-    made = {name: npy(*value) for name, value in values(reference).items()}
+    made = {name: npy(*value) for name, value in read(reference).items()}
     made["ids"] = npy([len(IDS)], IDS, "<i8")
     for name, method in (("stored.npz", zipfile.ZIP_STORED), ("packed.npz", zipfile.ZIP_DEFLATED)):
         with zipfile.ZipFile(path(name), "w", method) as file:
@@ -89,38 +76,6 @@ MODULES = {"attn_norm": ("input_layernorm", "outputs"), "q": ("self_attn.q_proj"
            "ffn_act": ("mlp.down_proj", "inputs")}
 
 
-class Tree:
-    """Writes a tree of modules as transformers' debugger does."""
-
-    def __init__(self, folder, model_class="LlamaForCausalLM"):
-        self.folder, self.model_class = folder, model_class
-        os.makedirs(folder)
-
-    def tensor(self, file, shape, numbers, dtype="F32", code="f"):
-        header = {"data": {"dtype": dtype, "shape": shape,
-                           "data_offsets": [0, len(numbers) * struct.calcsize(code)]}}
-        text = json.dumps(header).encode()
-        with open(f"{self.folder}/{file}.safetensors", "wb") as out:
-            out.write(struct.pack("<Q", len(text)) + text + struct.pack(f"<{len(numbers)}{code}", *numbers))
-        kind = {"F32": "torch.float32", "I64": "torch.int64"}[dtype]
-        return {"shape": f"torch.Size({shape})", "dtype": kind, "value": f"./{file}.safetensors"}
-
-    def module(self, module, **ports):
-        """A node; inputs and outputs are (shape, numbers)."""
-        full, node = f"{self.model_class}.{module}", {"outputs": None}
-        for port, value in ports.items():
-            tensor = self.tensor(f"{full}_{port}", *value)
-            node[port] = {"args": [tensor]} if port == "inputs" else tensor
-        return {"module_path": full, **node}
-
-    def write(self, children):
-        ids = self.tensor("ids", [1, len(IDS)], IDS, "I64", "q")
-        tree = {"module_path": self.model_class, "inputs": {"kwargs": {"input_ids": ids}},
-                "children": children}
-        name = f"{self.folder}/{self.model_class}_debug_tree_FULL_TENSORS.json"
-        json.dump(tree, open(name, "w"))
-
-
 def layer(tree, found, i):
     """The node of a layer: its input is the output of the one before it."""
     def value(name):
@@ -135,14 +90,14 @@ def layer(tree, found, i):
 
 
 def module_tree(ours, reference):
-    found = values(reference)
+    found = read(reference)
     def value(name):
         return module_layout(name, *found[name])
     tree = Tree(path("tree"))
     layers = [layer(tree, found, i) for i in range(3)]
     tree.write([tree.module("model.embed_tokens", outputs=value("embed")), *layers,
                 tree.module("model.norm", inputs=value("blk.2.l_out"), outputs=value("final_norm")),
-                tree.module("lm_head", outputs=value("logits"))])
+                tree.module("lm_head", outputs=value("logits"))], IDS)
     compared = report(ours, path("tree"))
     equal(compared["first"], None)
     wanted = {row["name"]: row for row in report(ours, reference)["rows"]}
@@ -156,7 +111,7 @@ def module_tree(ours, reference):
     equal(report(ours, path("tree/LlamaForCausalLM_debug_tree_FULL_TENSORS.json"))["rows"],
           compared["rows"])
     odd = Tree(path("odd"), "MambaForCausalLM")
-    odd.write([odd.module("model.norm", outputs=value("final_norm"))])
+    odd.write([odd.module("model.norm", outputs=value("final_norm"))], IDS)
     error("diff", ours, path("odd"), has=["MambaForCausalLM", "known architectures are", "llama"])
 
 
