@@ -17,10 +17,10 @@ folder = pathlib.Path(_folder.name)
 cache = folder / "cache"  # of compiled plans: a random model takes more than a second each
 
 
-def run(*arguments):
+def run(*arguments, code=0):
     """The program's stdout."""
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 
