@@ -69,6 +69,7 @@ private:
   TensorTable &table;
   std::string modelClass;
   llvm::StringMap<size_t> index;
+  std::map<std::string, std::string> misfits; ///< entries of another size than said, and both sizes
 };
 
 /// The one tensor of a file beside the tree. Only a file's name is followed, no path.
@@ -91,7 +92,8 @@ llvm::Expected<TensorEntry> Walk::open(StringRef value) const {
   return std::move(one.entries.front());
 }
 
-/// A module that ran twice left the file of its last run: so does the entry.
+/// A module that ran more than once, such as the activation of a mixture's experts, left the file
+/// of its last run: so does the entry, and only that run's size must be the file's.
 llvm::Error Walk::add(const std::string &name, const Json *tensor) {
   if (!tensor)
     return llvm::Error::success();
@@ -102,10 +104,11 @@ llvm::Error Walk::add(const std::string &name, const Json *tensor) {
   auto entry = open(text(&value));
   if (!entry)
     return entry.takeError();
-  if (text(member(*tensor, "shape")) != sizeText(entry->shape))
-    return file.error("says that " + printable(name) + " is " +
-                      printable(text(member(*tensor, "shape"))) + ", its file has " +
-                      sizeText(entry->shape));
+  StringRef said = text(member(*tensor, "shape"));
+  if (said == sizeText(entry->shape))
+    misfits.erase(name);
+  else
+    misfits[name] = printable(said) + ", its file has " + sizeText(entry->shape);
   StringRef dtype = text(member(*tensor, "dtype"));
   if (dtype.consume_front("torch.") && dtype.contains("float"))
     table.metadata.try_emplace("dtype", dtype.str());
@@ -162,6 +165,8 @@ llvm::Error Walk::root(const Json &tree) {
   for (const Json &child : *children)
     if (llvm::Error error = node(child, 1))
       return error;
+  for (const auto &[name, sizes] : misfits)
+    return file.error("says that " + printable(name) + " is " + sizes);
   return llvm::Error::success();
 }
 

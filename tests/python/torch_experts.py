@@ -8,7 +8,7 @@ import gguf
 import numpy as np
 import torch
 from safetensors import safe_open
-from transformers import MixtralConfig, MixtralForCausalLM
+from transformers import MixtralConfig, MixtralForCausalLM, model_addition_debugger_context
 from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor
 from transformers.utils import logging
 
@@ -127,6 +127,17 @@ class ExpertsTest(unittest.TestCase):
         capture(mixtral(), IDS, wrong)
         done = support.run("diff", self.ours, wrong, "--model", mixture(), "--json", code=1)
         self.assertEqual(json.loads(done)["first"]["name"], "blk.1.ffn_moe_logits")
+
+    def test_transformers_own_debugger_has_what_the_router_puts_out(self):
+        folder = support.folder / "tree"
+        with model_addition_debugger_context(mixtral(), debug_path=str(folder), use_repr=False,
+                                             do_prune_layers=False), torch.no_grad():
+            mixtral().forward(torch.tensor([IDS]))
+        found = json.loads(support.run("diff", self.ours, folder, "--model", mixture(), "--common", "--json"))
+        self.assertEqual(found["first"], None)
+        names = {row["name"] for row in found["rows"]}
+        self.assertLessEqual({f"blk.{i}.ffn_moe_{part}" for i in range(2)
+                              for part in ("logits", "topk", "weights_norm")}, names)
 
     def test_other_implementations_are_refused(self):
         mixtral().config._experts_implementation = "grouped_mm"

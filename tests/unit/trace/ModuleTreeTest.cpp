@@ -114,6 +114,18 @@ TEST_CASE("of a module that ran twice the last run's value is there") {
   CHECK(llvm::cantFail(file->read("a.output")).data == std::vector<float>{2, 3});
 }
 
+TEST_CASE("only the last run's size must be that of the file that it left") {
+  Tree tree;
+  std::string last = tree.tensor("x", {"data", {2}, {2, 3}});
+  std::string before = Tree::value("torch.Size([5])", "\"./x.safetensors\"");
+  auto twice = [&](const std::string &first, const std::string &second) {
+    return tree.message(Tree::root(Tree::node("a", R"("outputs":)" + first) + "," +
+                                   Tree::node("a", R"("outputs":)" + second)));
+  };
+  CHECK(twice(before, last) == "accepted");
+  CHECK(has(twice(last, before), "says that \"a.output\" is \"torch.Size([5])\", its file has"));
+}
+
 TEST_CASE("each way to break a tree of modules gives its own line") {
   Tree tree;
   std::string x = tree.tensor("x", {"data", {2}, {1, 2}});
