@@ -4,7 +4,7 @@
     PYTHONPATH=build/python python3 tests/tools/measure_capture.py [--tokens 600]
 
 SmolLM2 from its GGUF file and from a checkpoint in F32 made of it, and a wide model of random weights:
-layers of 250 MB. Each capture is a process of its own; its peak (VmHWM) is what it has more than after
+layers of 240 MB. Each capture is a process of its own; its peak (VmHWM) is what it has more than after
 its imports. Prints a table for docs/measurements.md; exit code 1 if a pair of files differs.
 """
 
