@@ -103,7 +103,7 @@ static constexpr llvm::StringLiteral scaled[] = {"embed"};
 static constexpr llvm::StringLiteral modelTypes[] = {"gemma3_text"};
 
 extern const Architecture gemma3{
-    "gemma3", build, {"llama", keys, tinyKeys}, alignment, /*mixtures=*/false, modelTypes,
-    {norms, 1, scaled}};
+    "gemma3",           build,      {"llama", keys, tinyKeys}, alignment,
+    /*mixtures=*/false, modelTypes, {norms, 1, scaled}};
 
 } // namespace vetro::arch

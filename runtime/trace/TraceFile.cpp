@@ -129,23 +129,6 @@ llvm::Error TraceWriter::add(llvm::StringRef name, llvm::ArrayRef<RawTensor> ten
 
 // ---- reading ----
 
-namespace {
-/// A member of a zip file as bytes of its own.
-class Member : public Bytes {
-public:
-  Member(const std::string &archive, ZipMember member)
-      : Bytes(archive + "/" + member.name, member.sizeBytes), member(std::move(member)) {}
-  llvm::Error read(uint64_t from, void *to, uint64_t bytes) const override {
-    if (from > size() || bytes > size() - from)
-      return error("is shorter than it should be");
-    return member.bytes->read(member.offset + from, to, bytes);
-  }
-
-private:
-  ZipMember member;
-};
-} // namespace
-
 llvm::Expected<std::shared_ptr<const Bytes>> TraceFile::bytesOf(llvm::StringRef file) const {
   if (isFolder) {
     // A name from the file may not lead out of the folder.
@@ -210,7 +193,7 @@ llvm::Expected<std::unique_ptr<TraceFile>> TraceFile::open(llvm::StringRef path)
     if (!members)
       return members.takeError();
     for (ZipMember &member : *members)
-      trace->members[member.name] = std::make_shared<Member>(path.str(), member);
+      trace->members[member.name] = std::move(member.bytes);
   }
   auto text = trace->read(documentName);
   if (!text)
