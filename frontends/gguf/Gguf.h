@@ -23,6 +23,9 @@ struct OpenOptions {
   bool allowTrailing = false; ///< accept bytes that no tensor claims
   bool checkTensors = false;  ///< check all scales and F32, F16, BF16, F64 weights: reads the file
   bool ignoreLimits = false;  ///< no caps on keys, tensors and metadata bytes
+  /// The bytes of the file where they are in memory already, aligned to 64: nothing is opened,
+  /// mapped or read, and `path` is only a name. Must outlive the File. Empty: `path` is a file.
+  llvm::ArrayRef<uint8_t> content;
   std::vector<std::string> overrides;   ///< KEY=TYPE:VALUE, applied in order after reading
   std::function<void(double)> progress; ///< called with 0..1 while data is read or checked
   /// Called with each mapped range, before it is read and before it is unmapped, so that the

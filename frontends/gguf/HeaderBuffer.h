@@ -2,6 +2,7 @@
 // into memory that never moves: keys and strings point into it for the life of the model. They are
 // a copy, so that a file that changes later cannot change what was checked.
 #pragma once
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 namespace vetro::gguf {
@@ -23,6 +24,10 @@ public:
   static llvm::Expected<HeaderBuffer> create(int fd, llvm::StringRef path, uint64_t fileBytes,
                                              uint64_t limitBytes);
 
+  /// The same for a file whose bytes are in memory; they must outlive the calls of fill().
+  static llvm::Expected<HeaderBuffer> create(llvm::ArrayRef<uint8_t> content, llvm::StringRef path,
+                                             uint64_t limitBytes);
+
   /// Makes bytes [0, end) readable; end <= capacity(). Fails where the file cannot be read or has
   /// become shorter.
   llvm::Error fill(uint64_t end, llvm::StringRef path);
@@ -36,10 +41,13 @@ public:
   uint64_t fileBytes() const { return fileBytes_; }
 
 private:
+  llvm::Error reserve(llvm::StringRef path, uint64_t fileBytes, uint64_t limitBytes);
+  llvm::Error read(uint64_t end, llvm::StringRef path);
   void swap(HeaderBuffer &other);
   uint8_t *data_ = nullptr;
   uint64_t filled_ = 0, capacity_ = 0, reserved_ = 0, fileBytes_ = 0;
   int fd_ = -1;
+  llvm::ArrayRef<uint8_t> content_; ///< instead of fd_
 };
 
 } // namespace vetro::gguf

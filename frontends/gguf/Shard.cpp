@@ -14,22 +14,15 @@ llvm::Expected<std::unique_ptr<Shard>> Shard::open(llvm::StringRef path,
                                                    const OpenOptions &options) {
   std::unique_ptr<Shard> shard(new Shard());
   shard->path_ = path.str();
-  // Non-blocking: opening a named pipe would wait for its writer.
-  shard->fd_ = ::open(shard->path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (shard->fd_ < 0)
-    return makeSystemError(path, "open", errno);
-  struct stat info;
-  if (fstat(shard->fd_, &info) != 0)
-    return makeSystemError(path, "get the size", errno);
-  if (!S_ISREG(info.st_mode))
-    return makeError(ErrorKind::File, path,
-                     S_ISDIR(info.st_mode) ? "is a folder, expected a GGUF file; name a file in it"
-                                           : "is no regular file, expected a GGUF file; save its "
-                                             "content to a file first");
-  shard->fileBytes_ = static_cast<uint64_t>(info.st_size);
-  shard->modified_ = info.st_mtim;
-  auto header = HeaderBuffer::create(shard->fd_, path, shard->fileBytes_,
-                                     options.ignoreLimits ? UINT64_MAX : maxMetadataBytes);
+  uint64_t limit = options.ignoreLimits ? UINT64_MAX : maxMetadataBytes;
+  shard->content_ = options.content;
+  shard->fileBytes_ = options.content.size();
+  if (options.content.empty())
+    if (Error e = shard->openFile())
+      return e;
+  auto header = options.content.empty()
+                    ? HeaderBuffer::create(shard->fd_, path, shard->fileBytes_, limit)
+                    : HeaderBuffer::create(options.content, path, limit);
   if (!header)
     return header.takeError();
   shard->header_ = std::move(*header);
@@ -43,6 +36,24 @@ llvm::Expected<std::unique_ptr<Shard>> Shard::open(llvm::StringRef path,
   return shard;
 }
 
+Error Shard::openFile() {
+  // Non-blocking: opening a named pipe would wait for its writer.
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd_ < 0)
+    return makeSystemError(path_, "open", errno);
+  struct stat info;
+  if (fstat(fd_, &info) != 0)
+    return makeSystemError(path_, "get the size", errno);
+  if (!S_ISREG(info.st_mode))
+    return makeError(ErrorKind::File, path_,
+                     S_ISDIR(info.st_mode) ? "is a folder, expected a GGUF file; name a file in it"
+                                           : "is no regular file, expected a GGUF file; save its "
+                                             "content to a file first");
+  fileBytes_ = static_cast<uint64_t>(info.st_size);
+  modified_ = info.st_mtim;
+  return Error::success();
+}
+
 Shard::~Shard() {
   if (fd_ >= 0)
     close(fd_);
@@ -50,8 +61,9 @@ Shard::~Shard() {
 
 Error Shard::load(const OpenOptions &options, llvm::function_ref<void(double)> progress,
                   std::vector<std::string> &notes) {
-  return data_.load({.fd = fd_, .path = path_, .fileBytes = fileBytes_, .head = head_}, options,
-                    progress, notes);
+  return data_.load(
+      {.fd = fd_, .content = content_, .path = path_, .fileBytes = fileBytes_, .head = head_},
+      options, progress, notes);
 }
 
 Error Shard::checkUnchanged() const {

@@ -8,7 +8,8 @@ namespace vetro::gguf {
 
 class Shard {
 public:
-  /// Opens a regular file and reads and checks its head and data ranges; reads no data.
+  /// Opens a regular file, or takes OpenOptions::content for one, and reads and checks its head and
+  /// data ranges; reads no data.
   static llvm::Expected<std::unique_ptr<Shard>> open(llvm::StringRef path,
                                                      const OpenOptions &options);
   ~Shard();
@@ -30,8 +31,10 @@ public:
 
 private:
   Shard() = default;
+  llvm::Error openFile();
   std::string path_;
   int fd_ = -1; ///< kept, so that checkUnchanged() asks about the file that was opened
+  llvm::ArrayRef<uint8_t> content_; ///< the file's bytes instead of fd_
   uint64_t fileBytes_ = 0;
   timespec modified_{};
   HeaderBuffer header_;

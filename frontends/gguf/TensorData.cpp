@@ -14,7 +14,9 @@ using llvm::Error;
 static uint64_t pageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
 TensorData::~TensorData() {
-  if (!memory_)
+  if (borrowed_ && locked_)
+    munlock(memory_, memoryBytes_);
+  if (!memory_ || borrowed_)
     return;
   if (mapped_ && onUnmap_)
     onUnmap_(memory());
@@ -28,7 +30,9 @@ Error TensorData::load(const Source &source, const OpenOptions &options,
     return Error::success();
   // Mapped tensors lie at multiples of the file's alignment: under 8, doubles would be misaligned.
   bool aligned = head.alignment >= 8;
-  if (options.mmap && !options.directIO && aligned) {
+  if (!source.content.empty()) {
+    borrow(source, options, notes);
+  } else if (options.mmap && !options.directIO && aligned) {
     if (Error e = map(source, options))
       return e;
   } else {
@@ -55,10 +59,25 @@ Error TensorData::map(const Source &source, const OpenOptions &options) {
   onUnmap_ = options.onUnmap;
   if (options.onMap)
     options.onMap(this->memory());
-  places_.reserve(source.head.tensors.size());
-  for (const TensorInfo &t : source.head.tensors)
-    places_.push_back({source.head.dataOffset + t.offset, t.sizeBytes});
+  placeAsInFile(source.head);
   return Error::success();
+}
+
+void TensorData::placeAsInFile(const Head &head) {
+  places_.reserve(head.tensors.size());
+  for (const TensorInfo &t : head.tensors)
+    places_.push_back({head.dataOffset + t.offset, t.sizeBytes});
+}
+
+/// Nothing of the content is written: it is not ours, and may be part of the program.
+void TensorData::borrow(const Source &source, const OpenOptions &options,
+                        std::vector<std::string> &notes) {
+  memory_ = const_cast<uint8_t *>(source.content.data());
+  memoryBytes_ = source.content.size();
+  borrowed_ = true;
+  placeAsInFile(source.head);
+  if (!options.mmap || options.directIO)
+    notes.push_back("the model is in memory already: it is not read");
 }
 
 /// Large tensors get pages of their own, so that each can be released.
@@ -103,6 +122,8 @@ llvm::ArrayRef<uint8_t> TensorData::bytes(size_t i) const {
 }
 
 void TensorData::release(size_t i) const {
+  if (borrowed_)
+    return;
   uint64_t page = pageBytes();
   uint64_t begin = places_[i].offset, end = begin + places_[i].sizeBytes;
   if (mapped_) { // neighbours on shared pages are read from the file again
@@ -117,6 +138,8 @@ void TensorData::release(size_t i) const {
 }
 
 void TensorData::release(size_t i, uint64_t begin, uint64_t end) const {
+  if (borrowed_)
+    return;
   drop(llvm::alignTo(places_[i].offset + begin, pageBytes()),
        (places_[i].offset + end) / pageBytes() * pageBytes());
 }

@@ -179,3 +179,62 @@ TEST_CASE("a vocabulary of 262,144 tokens opens in milliseconds") {
   auto file = accepted(gguf::File::open(path));
   CHECK((*file->find("tokenizer.ggml.tokens")->asStrings())[262143] == "token262143");
 }
+
+namespace {
+/// The bytes of a file, aligned as OpenOptions::content asks for.
+struct Content {
+  explicit Content(llvm::StringRef bytes) : size(bytes.size()) {
+    memory.resize(size + 64);
+    auto from = reinterpret_cast<uintptr_t>(memory.data());
+    begin = memory.data() + (64 - from % 64) % 64;
+    std::memcpy(begin, bytes.data(), size);
+  }
+  gguf::OpenOptions options() const {
+    gguf::OpenOptions o;
+    o.content = {begin, size};
+    return o;
+  }
+  std::vector<uint8_t> memory;
+  uint8_t *begin;
+  size_t size;
+};
+} // namespace
+
+TEST_CASE("bytes in memory are a file: same keys, and tensors where they are") {
+  std::string bytes = tinyGguf();
+  Content content(bytes);
+  auto expected = accepted(openBytes(bytes));
+  auto options = content.options();
+  options.mlock = true;
+  auto file = accepted(gguf::File::open("a name", options));
+  CHECK(file->path() == "a name");
+  CHECK(file->fileBytes() == bytes.size());
+  REQUIRE(file->keys().size() == expected->keys().size());
+  for (size_t i = 0; i < file->keys().size(); ++i)
+    CHECK(file->keys()[i].value.toText(1000) == expected->keys()[i].value.toText(1000));
+  for (const gguf::TensorInfo &tensor : file->tensors()) {
+    const uint8_t *at = file->data(tensor).data();
+    CHECK((at > content.begin && at < content.begin + bytes.size()));
+    file->releaseRows(tensor, 0, tensor.numRows());
+    file->releasePages(tensor);
+    CHECK(file->data(tensor) == expected->data(*expected->findTensor(tensor.name)));
+  }
+  CHECK(llvm::toString(file->checkUnchanged()) == "");
+  CHECK(file->tensorAt(content.begin + bytes.size() - 1) ==
+        nullptr); // nothing that a file can lose
+}
+
+TEST_CASE("bytes in memory: overrides, switches of files, and damage") {
+  Content content(tinyGguf());
+  auto options = content.options();
+  options.mmap = false;
+  options.overrides = {"general.name=str:other"};
+  auto file = accepted(gguf::File::open("a name", options));
+  CHECK(*file->find("general.name")->asString() == "other");
+  REQUIRE(file->notes().size() == 1);
+  CHECK(has(file->notes()[0], "in memory already"));
+  Content cut(llvm::StringRef(tinyGguf()).drop_back(64));
+  std::string message = refused(gguf::File::open("a name", cut.options()), gguf::ErrorKind::Data);
+  CHECK(has(message, "a name"));
+  CHECK(has(message, "past the end"));
+}
