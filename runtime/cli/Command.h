@@ -60,6 +60,7 @@ void addPerplexity(CLI::App &program, int &exitCode);
 void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);
+void addQuantize(CLI::App &program, int &exitCode);
 void addCompletion(CLI::App &program, int &exitCode);
 void addNames(CLI::App &program, int &exitCode);
 void addGraph(CLI::App &program, int &exitCode);

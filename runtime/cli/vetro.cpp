@@ -23,6 +23,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addGraph(program, exitCode);
   addPasses(program, exitCode);
   addMakeTiny(program, exitCode);
+  addQuantize(program, exitCode);
   // Reads its own command line before this one is looked at; here for --help and completion.
   program.add_subcommand("opt", "MLIR's optimiser driver with Vetro's dialect and passes");
   addCompletion(program, exitCode);
