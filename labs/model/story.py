@@ -1,0 +1,218 @@
+"""Texts of the small world of `world.py`: what the tiny model learns to speak.
+
+    python3 story.py --seed 7 -n 5                prints five texts
+    python3 story.py --seed 7 -n 5 --kind story   of one kind
+
+A text is a list of sentences. A story is a plan, a row of keys; each key has templates, whose {slots}
+are bound once for the whole story. The same templates are the grammar that `grammar.py` reads with.
+"""
+
+import argparse
+import random
+
+import world as w
+
+STORY = {
+    "intro": ["Once there was a {kid} called {N}.",
+              "Once upon a time there was a little {kid} called {N}.",
+              "There was a {kid} called {N}."],
+    "home": ["{She} lived in a {c3} house near the {p2}.", "{She} lived near the {p2}."],
+    "own": ["{She} had a {c1} {t1}.", "{N} had a {c1} {t1}."],
+    "love": ["{She} loved the {c1} {t1} very much.", "The {t1} was {c1}, and {she} loved it."],
+    "go": ["On {day}, {N} went to the {p1} with {her} friend {M}.",
+           "One {day}, {N} and {her} friend {M} went to the {p1}."],
+    "weather": ["{weather}, so {effect}."],
+    "find": ["Under a {spot}, {she} found a {c2} {t2}.", "{She} found a {c2} {t2} under a {spot}."],
+    "give": ["{N} gave the {c2} {t2} to {M}.", "{She} gave the {t2} to {M}."],
+    "thank": ['"Thank you, {N}!" said {M}.', '"Oh, thank you!" said {M}.'],
+    "now": ["Now {N} had the {c1} {t1}, and {M} had the {c2} {t2}."],
+    "play": ["They laughed and sang together.", "They played and danced all day."],
+    "joy": ["{N} was very happy, and {M} was happy too.", "{N} and {M} were very happy."],
+    "praise": ["It was a wonderful day.", "What a beautiful day!"],
+    "lose": ["There {she} lost the {c1} {t1}.", "On the way home, {she} lost the {t1}."],
+    "look": ["{N} looked under a {spot}, but the {t1} was not there."],
+    "help": ["{M} looked too, but could not find it."],
+    "gone": ["The {c1} {t1} was gone.", "Now {N} had no {t1}."],
+    "cry": ["{N} cried and cried.", "{N} sat down and cried."],
+    "grief": ["{N} was very sad, and {M} was sad too.", "{N} and {M} were very sad."],
+    "blame": ["It was a terrible day.", "What a sad day!"],
+    "next": ["The next day was {day2}."],
+    "who": ["Q: Who had the {c1} {t1}?\nA: {N}."],
+    "whose": ["Q: Who has the {t2} now?\nA: {M}."],
+    "where": ["Q: Where did they go?\nA: To the {p1}."],
+    "when": ["Q: When did they go?\nA: On {day}."],
+    "colour": ["Q: What colour was the {t1}?\nA: It was {c1}."],
+    "friend": ["Q: What was the name of the friend?\nA: {M}."],
+    "lost": ["Q: What did {N} lose?\nA: The {c1} {t1}."],
+    "found": ["Q: What did {N} find?\nA: The {c2} {t2}."],
+    "happy": ["Q: Was {N} happy or sad?\nA: {She} was very happy."],
+    "sad": ["Q: Was {N} happy or sad?\nA: {She} was very sad."],
+}
+BEGIN = ["intro", "home", "own", "love", "go", "weather"]
+PLANS = {
+    "happy": BEGIN + ["find", "give", "thank", "now", "play", "joy", "praise", "next"],
+    "sad": BEGIN + ["lose", "look", "help", "gone", "cry", "grief", "blame", "next"],
+}
+OPTIONAL = {"home": 0.5, "love": 0.6, "weather": 0.5, "thank": 0.6, "now": 0.7, "play": 0.7,
+            "look": 0.7, "help": 0.6, "cry": 0.7, "next": 0.6, "joy": 0.9, "grief": 0.9}
+QUESTIONS = {
+    "happy": ["who", "whose", "where", "when", "colour", "friend", "found", "happy"],
+    "sad": ["who", "where", "when", "colour", "friend", "lost", "sad"],
+}
+
+
+def made_up(rng):
+    """A name that nobody has, such as "Takilo"."""
+    return "".join(rng.choice(w.SYLLABLES) for _ in range(rng.choice((2, 3)))).capitalize()
+
+
+def people(rng, n, strange=0.3):
+    """`n` people as (name, is a girl), all different; some have made-up names."""
+    chosen = {}
+    while len(chosen) < n:
+        girl = rng.random() < 0.5
+        name = made_up(rng) if rng.random() < strange else rng.choice(w.GIRLS if girl else w.BOYS)
+        chosen.setdefault(name, girl)
+    return list(chosen.items())
+
+
+def pronouns(girl):
+    """The slots that a hero's sex decides."""
+    return ({"kid": "girl", "She": "She", "she": "she", "her": "her"} if girl else
+            {"kid": "boy", "She": "He", "she": "he", "her": "his"})
+
+
+def binding(rng):
+    """A value for each slot of a story."""
+    (hero, girl), (friend, _) = people(rng, 2)
+    c1, c2, c3 = rng.sample(w.COLOURS, 3)
+    t1, t2 = rng.sample(w.THINGS, 2)
+    p1, p2 = rng.sample(w.PLACES, 2)
+    day = rng.randrange(7)
+    weather = rng.choice(list(w.WEATHER))
+    return {"N": hero, "M": friend, **pronouns(girl), "c1": c1, "c2": c2, "c3": c3, "t1": t1, "t2": t2,
+            "p1": p1, "p2": p2, "spot": rng.choice(w.SPOTS), "day": w.DAYS[day],
+            "day2": w.DAYS[(day + 1) % 7], "weather": weather, "effect": w.WEATHER[weather]}
+
+
+def story(rng, most):
+    """A cheerful or a sad story, then less than `most` questions about it."""
+    mood = rng.choice(list(PLANS))
+    slots = binding(rng)
+    keys = [key for key in PLANS[mood] if rng.random() < OPTIONAL.get(key, 1)]
+    text = " ".join(rng.choice(STORY[key]).format(**slots) for key in keys)
+    asked = rng.sample(QUESTIONS[mood], min(rng.randrange(most), len(QUESTIONS[mood])))
+    return "\n".join([text] + [rng.choice(STORY[key]).format(**slots) for key in asked])
+
+
+def owners(rng, most):
+    """Who has what; things change hands; up to `most` questions that only this text answers."""
+    names = [name for name, _ in people(rng, rng.choice((2, 3, 3, 4)))]
+    colours, things = rng.sample(w.COLOURS, len(names)), rng.sample(w.THINGS, len(names))
+    lines = [f"{n} has a {c} {t}." for n, c, t in zip(names, colours, things)]
+    owner = dict(zip(things, names))
+    if rng.random() < 0.6:
+        thing = rng.choice(things)
+        new = rng.choice([n for n in names if n != owner[thing]])
+        lines.append(f"{owner[thing]} gives the {thing} to {new}.")
+        owner[thing] = new
+        if rng.random() < 0.5:
+            lines.append(f"Now {new} has the {thing}.")
+    questions = [f"Q: Who has the {t}?\nA: {owner[t]}." for t in things]
+    questions += [f"Q: What colour is the {t}?\nA: It is {c}." for t, c in zip(things, colours)]
+    rng.shuffle(questions)
+    return "\n".join([" ".join(lines)] + questions[:rng.randrange(1, most + 1)])
+
+
+def one_fact(rng):
+    """A sentence that is true in every text."""
+    i = rng.randrange(7)
+    a, b = rng.choice(w.OPPOSITES)
+    a, b = rng.choice(((a, b), (b, a)))
+    country, city = rng.choice(list(w.CAPITALS.items()))
+    what, colour = rng.choice(list(w.COLOUR_OF.items()))
+    animal, does = rng.choice(list(w.DOES.items()))
+    cause, effect = rng.choice(w.CAUSES)
+    n = rng.randrange(1, 10)
+    return rng.choice((
+        f"The opposite of {a} is {b}.", f"The capital of {country} is {city}.",
+        f"{what} is {colour}.", f"A {animal} {does}.", f"When {cause}, {effect}.",
+        f"After {w.DAYS[i]} comes {w.DAYS[(i + 1) % 7]}.",
+        f"Before {w.DAYS[(i + 1) % 7]} comes {w.DAYS[i]}.",
+        f"After {w.NUMBERS[n]} comes {w.NUMBERS[n + 1]}.",
+        f"Q: What is the opposite of {a}?\nA: It is {b}.",
+        f"Q: What is the capital of {country}?\nA: It is {city}.",
+        f"Q: What comes after {w.DAYS[i]}?\nA: {w.DAYS[(i + 1) % 7]}."))
+
+
+def facts(rng):
+    return "\n".join(one_fact(rng) for _ in range(rng.randrange(2, 7)))
+
+
+def counting(rng):
+    """Numbers in a row, sums, and apples that come and go."""
+    kind, (name, girl) = rng.randrange(3), people(rng, 1)[0]
+    if kind == 0:
+        start = rng.randrange(1, 6)
+        return ", ".join(w.NUMBERS[start:rng.randrange(start + 4, 11) + 1]).capitalize() + "."
+    a = rng.randrange(2 if kind == 2 else 1, 9)
+    b = rng.randrange(1, 11 - a)
+    if kind == 1:
+        return f"{w.NUMBERS[a].capitalize()} and {w.NUMBERS[b]} make {w.NUMBERS[a + b]}."
+    food, who = rng.choice(w.FOODS), pronouns(girl)["She"]
+    first, second = (w.NUMBERS[a + b], f"ate {w.NUMBERS[b]} of them") if rng.random() < 0.5 else (
+        w.NUMBERS[a], f"got {w.NUMBERS[b]} more")
+    left = a if "ate" in second else a + b
+    return (f"{name} was a {pronouns(girl)['kid']} who had {first} {food}. {who} {second}. "
+            f"Now {name} had {w.NUMBERS[left]}.")
+
+
+def italian(rng):
+    lines = rng.choice(w.ITALIAN)
+    name = people(rng, 1)[0][0]
+    return " ".join(line.format(N=name) for line in lines)
+
+
+def model(rng):
+    """How a language model works: the cycle in order, or questions."""
+    if rng.random() < 0.5:
+        start = rng.choice((0, 0, 0, rng.randrange(len(w.MODEL_STORY) - 2)))
+        return " ".join(w.MODEL_STORY[start:])
+    pairs = rng.sample(w.MODEL_FACTS, rng.randrange(1, 4))
+    return "\n".join(f"Q: {question}\nA: {answer}" for question, answer in pairs)
+
+
+def repeats(rng):
+    """Made-up words that come again: what induction heads are for."""
+    words = [made_up(rng).lower() for _ in range(rng.randrange(2, 6))]
+    if rng.random() < 0.4:
+        return f"The secret word is {words[0]}. Say the secret word: {words[0]}."
+    row = ", ".join(words)
+    return f"Say it again: {row}. " + " ".join([f"Again: {row}."] * rng.randrange(1, 3))
+
+
+KINDS = {"story": story, "owners": owners, "facts": facts, "counting": counting, "italian": italian,
+         "model": model, "repeats": repeats}
+ASK = ("story", "owners")  # kinds that end with questions
+# Lesson: the shares of the kinds, most questions. Later ones ask more for what must be looked up.
+LESSONS = {1: ([0.42, 0.22, 0.12, 0.07, 0.05, 0.06, 0.06], 4),
+           2: ([0.34, 0.30, 0.08, 0.12, 0.03, 0.05, 0.08], 9),
+           3: ([0.28, 0.44, 0.06, 0.12, 0.02, 0.03, 0.05], 9)}
+
+
+def texts(seed, n, kind=None, lesson=1):
+    """`n` texts; the same seed gives the same ones, and text number i does not depend on `n`."""
+    shares, most = LESSONS[lesson]
+    for i in range(n):
+        rng = random.Random(f"{seed}/{i}")
+        chosen = kind or rng.choices(list(KINDS), shares)[0]
+        yield KINDS[chosen](rng, most) if chosen in ASK else KINDS[chosen](rng)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-n", type=int, default=3)
+    parser.add_argument("--kind", choices=KINDS)
+    options = parser.parse_args()
+    print("\n\n".join(texts(options.seed, options.n, options.kind)))
