@@ -1,5 +1,6 @@
 // Options and errors that subcommands share.
 #include "runtime/cli/Command.h"
+#include "runtime/builtin/Builtin.h"
 #include "runtime/engine/RoundedModel.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -40,8 +41,16 @@ static std::string defaultCacheDir() {
 }
 
 void addFileOptions(CLI::App &command, ModelOptions &o, const std::string &model) {
-  command.add_option(model, o.path, "a GGUF file; of a split model the first part")
-      ->required(model == "MODEL");
+  // A check is where a path passes whatever the command; it is never refused for what the file
+  // holds.
+  auto takeBuiltin = [&o](const std::string &path) {
+    return llvm::toString(useBuiltin(path, o.open));
+  };
+  command
+      .add_option(model, o.path,
+                  "a GGUF file, of a split model the first part; tiny: the model inside Vetro")
+      ->required(model == "MODEL")
+      ->check(CLI::Validator(takeBuiltin, ""));
   command.add_option("--override-kv", o.open.overrides, "set a metadata key: KEY=TYPE:VALUE")
       ->allow_extra_args(false);
   command.add_flag_callback(

@@ -1,4 +1,5 @@
 // A model: loading, metadata, tokens.
+#include "runtime/builtin/Builtin.h"
 #include "runtime/engine/Hooks.h"
 #include "runtime/python/Arrays.h"
 #include "runtime/python/Bind.h"
@@ -61,6 +62,8 @@ static nb::dict metadata(const Handle &handle) {
 static std::shared_ptr<Handle> load(ModelOptions options) {
   if (options.kvType != "f16" && options.kvType != "f32")
     refuse("kv: found '" + options.kvType + "', expected 'f16' or 'f32'");
+  if (llvm::Error error = useBuiltin(options.path, options.open))
+    refuse(llvm::toString(std::move(error)));
   auto handle = std::make_shared<Handle>();
   compute(handle->computing, [&] {
     handle->model = take(Model::load(std::move(options)), During::Load);

@@ -111,6 +111,16 @@ class ModelTest(unittest.TestCase):
         with self.assertRaisesRegex(vetro.Error, r"none"):
             support.load(support.folder / "none\udcff.gguf")
 
+    def test_the_model_inside(self):
+        model = support.load("tiny")
+        self.assertEqual(model.metadata["general.name"], "Vetro tiny")
+        text = model.generate("Ciao, come", 12, progress=False).text
+        self.assertTrue(text.startswith(" stai?"), text)
+        with support.working_in(support.folder / "inside"):
+            support.folder.joinpath("inside/tiny").write_bytes(b"no model")
+            with self.assertRaisesRegex(vetro.Error, "inside Vetro"):
+                vetro.Model("tiny")
+
     def test_generation_from_text_until_the_context_is_full(self):
         model = support.load(support.tiny(), n_ctx=16)
         made = model.generate("Hello", n=100, ignore_eos=True)

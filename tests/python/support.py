@@ -1,7 +1,9 @@
 """What the tests share: the program beside the package, and small random models."""
 
+import contextlib
 import functools
 import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -31,6 +33,18 @@ def tiny():
     run("make-tiny", "--arch", "llama", "--type", "Q4_K_M", "-o", path,
         "--override-kv", "llama.context_length=u32:1000000000")
     return path
+
+
+@contextlib.contextmanager
+def working_in(path):
+    """A new folder as the one that relative paths start from."""
+    before = os.getcwd()
+    path.mkdir()
+    os.chdir(path)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def load(path, **options):

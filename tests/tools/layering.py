@@ -24,6 +24,7 @@ TABLE = {
     "frontends/gguf": (("runtime/abi",), LLVM_SUPPORT),
     "viz": (("runtime/abi", "compiler/ir"), MLIR + ("nlohmann/",)),
     "runtime/jit": (("runtime/abi", "runtime/kernels/cpu/Bitcode.h"), ("llvm/",)),
+    "runtime/builtin": (("frontends/gguf", "runtime/abi"), LLVM_SUPPORT),
     "runtime/cuda": (("runtime/abi",), LLVM_SUPPORT),
     "runtime/memory": (("runtime/abi",), LLVM_SUPPORT),
     "runtime/sched": (("runtime/abi",), LLVM_SUPPORT + ("hwloc",)),

@@ -23,7 +23,7 @@ from vetro.session import Session
 class Model:
     """A GGUF file, compiled for this machine. Immutable; threads may share it, and compute in turn.
 
-    path: the file; of a split model the first part. threads: this one included. kv: how keys and values
+    path: the file, of a split model the first part; "tiny": the model inside Vetro. threads: this one included. kv: how keys and values
     are kept, "f16" or "f32". n_ctx: positions that generate() and dump() hold, and the default of
     session(); 0: the model's. disable: passes switched off, "fuse-qkv" or "fuse-qkv@blk.3".
     activations: REGEX=FORMAT, how inputs of quantised matmuls are rounded ("l_out=a8x2").

@@ -1,0 +1,23 @@
+// Where the bytes lie, and what its name means.
+#include "runtime/builtin/Builtin.h"
+#include "llvm/Support/FileSystem.h"
+
+extern "C" {
+extern const uint8_t vt_builtin_begin[], vt_builtin_end[];
+}
+
+namespace vetro {
+
+llvm::ArrayRef<uint8_t> builtinModel() { return {vt_builtin_begin, vt_builtin_end}; }
+
+llvm::Error useBuiltin(llvm::StringRef path, gguf::OpenOptions &open) {
+  if (path != builtinName)
+    return llvm::Error::success();
+  if (llvm::sys::fs::exists(path))
+    return llvm::createStringError("\"tiny\" is the model inside Vetro, and a file here; write "
+                                   "./tiny for the file, or work in another folder");
+  open.content = builtinModel();
+  return llvm::Error::success();
+}
+
+} // namespace vetro
