@@ -102,8 +102,8 @@ static constexpr llvm::StringLiteral scaled[] = {"embed"};
 
 static constexpr llvm::StringLiteral modelTypes[] = {"gemma3_text"};
 
-extern const Architecture gemma3{
-    "gemma3",           build,      {"llama", keys, tinyKeys}, alignment,
-    /*mixtures=*/false, modelTypes, {norms, 1, scaled}};
+extern const Architecture gemma3{"gemma3",           build,      {"llama", keys, tinyKeys},
+                                 alignment,
+                                 /*mixtures=*/false, modelTypes, {norms, 1, scaled}};
 
 } // namespace vetro::arch
