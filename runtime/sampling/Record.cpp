@@ -1,5 +1,7 @@
 // Takes one picture of the candidates after each stage.
 #include "runtime/sampling/Record.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -8,7 +10,7 @@ namespace vetro {
 
 SampleRecord::SampleRecord(size_t nVocab, size_t nTop)
     : nTop(std::min(nTop, nVocab)), cut(nVocab, survived), seen(nVocab), mass(nVocab),
-      scratch(nVocab) {
+      weights(nVocab), scratch(nVocab) {
   for (Stage &stage : buffer)
     stage.top.reserve(this->nTop);
 }
@@ -18,13 +20,16 @@ void SampleRecord::picture(Stage &stage, llvm::ArrayRef<Candidate> list) {
   const uint8_t index = uint8_t(&stage - buffer.data());
   auto end = std::copy(list.begin(), list.end(), scratch.begin());
   std::partial_sort(scratch.begin(), scratch.begin() + std::min(nTop, list.size()), end, before);
-  double sum = 0, kept = 0;
-  for (auto it = scratch.begin(); it != end; ++it)
-    sum += std::exp(double(it->logit) - scratch[0].logit);
-  stage.entropyBits = 0;
+  // With weights w = exp(x) the entropy is ln(sum w) - (sum w x) / (sum w): one exp a candidate.
+  double sum = 0, moment = 0, kept = 0;
+  for (auto [i, c] : llvm::enumerate(llvm::ArrayRef(scratch).take_front(list.size()))) {
+    double x = double(c.logit) - scratch[0].logit, w = std::exp(x);
+    sum += weights[i] = w;
+    moment += w > 0 ? w * x : 0;
+  }
+  stage.entropyBits = std::max(0.0, (std::log(sum) - moment / sum) / M_LN2);
   for (auto it = scratch.begin(); it != end; ++it) {
-    double p = std::exp(double(it->logit) - scratch[0].logit) / sum;
-    stage.entropyBits -= p > 0 ? p * std::log2(p) : 0;
+    double p = weights[it - scratch.begin()] / sum;
     kept += mass[it->id];
     mass[it->id] = p;
     it->p = float(p);

@@ -41,6 +41,7 @@ private:
   size_t nStages = 0, nTop;
   std::vector<uint8_t> cut, seen; // [nVocab]
   std::vector<double> mass;       // [nVocab] probability before the next stage
+  std::vector<double> weights;    // [nVocab] of the candidates in scratch, not normalised
   std::vector<Candidate> scratch; // [nVocab]
   double drawn = 0;
 };
