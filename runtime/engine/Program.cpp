@@ -87,18 +87,21 @@ llvm::Error Program::prepare() {
   if (!llvm::hasSingleElement(functions) || function().isExternal() ||
       !function().getBody().hasOneBlock())
     return llvm::createStringError(path + ": expected one function of one block");
-  auto refuse = [&](const Twine &what, Type type) {
+  auto refuse = [&](const Twine &what, Type type, const char *wanted = "a tensor of f32 or i32") {
     std::string text;
     llvm::raw_string_ostream(text) << type;
-    return llvm::createStringError(path + ": " + what + " is " + text + ", expected a tensor of " +
-                                   "f32 or i32");
+    return llvm::createStringError(path + ": " + what + " is " + text + ", expected " + wanted);
   };
   auto isNumbers = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && (tensor.getElementType().isF32() || tensor.getElementType().isInteger(32));
   };
+  auto list = RankedTensorType::get({ShapedType::kDynamic}, IntegerType::get(context.get(), 32));
   for (auto [i, type] : llvm::enumerate(function().getArgumentTypes()))
-    if (!isNumbers(type) || ir::recordsOf(ir::storageFormat(type)))
+    if (llvm::is_contained(planInputs, inputOf(function(), i)) && type != list)
+      return refuse("argument " + inputOf(function(), i), type,
+                    "tensor<?xi32>, a list of the batch");
+    else if (!isNumbers(type) || ir::recordsOf(ir::storageFormat(type)))
       return refuse("argument " + inputOf(function(), i), type);
   for (auto [i, type] : llvm::enumerate(function().getResultTypes()))
     if (!isNumbers(type))
@@ -229,6 +232,23 @@ void Program::fillLists() {
   }
 }
 
+/// Kernels trust the lists: none may lead out of the one sequence that there is.
+llvm::Error Program::checkLists() {
+  int64_t nTokens = int64_t(inputs[0].ids.size());
+  bool hasStates = !(*module).getOps<ir::StateOp>().empty();
+  // Of each list what its ids are below; tokens are held against their table.
+  int64_t most = INT32_MAX,
+          ends[nLists] = {most, hasStates ? nTokens : most, 1, nTokens, nTokens, nTokens, nTokens,
+                          1};
+  for (unsigned i = 0; i < nLists; ++i)
+    for (int32_t id : inputs[i].ids)
+      if (id >= ends[i])
+        return llvm::createStringError(path + ": " + planInputs[i] + " holds " + Twine(id) +
+                                       ", the batch has one sequence of " + Twine(nTokens) +
+                                       " tokens");
+  return llvm::Error::success();
+}
+
 llvm::Error Program::bind(const TensorFile &values) {
   counted.clear();
   inputs.assign(function().getNumArguments(), {});
@@ -239,7 +259,7 @@ llvm::Error Program::bind(const TensorFile &values) {
     if (llvm::Error error = bindWeight(weight, values))
       return error;
   fillLists();
-  return llvm::Error::success();
+  return checkLists();
 }
 
 } // namespace vetro

@@ -31,7 +31,7 @@ public:
   std::vector<std::string> resultNames() const;
 
   /// Takes what the program reads. Errors: a name that `values` lacks, a shape that does not fit,
-  /// ids out of range.
+  /// ids out of range, lists that lead out of the batch.
   llvm::Error bind(const TensorFile &values);
 
   /// All results, by the interpreter, with bounds for what machine code may differ by. After
@@ -48,6 +48,7 @@ private:
   llvm::Error bindWeight(ir::WeightOp weight, const TensorFile &values);
   llvm::Error count(ir::Axis axis, int64_t n, llvm::StringRef name);
   void fillLists();
+  llvm::Error checkLists();
   mlir::func::FuncOp function() const;
   llvm::Expected<ref::Tensor> compileAndRun(mlir::ModuleOp module, llvm::StringRef level);
 

@@ -189,6 +189,10 @@ llvm::Error Tracer::sampled(int32_t id, const SamplingState &before, llvm::Array
 
 llvm::Error Tracer::finish(const Generation &generation) {
   session.timeSteps(nullptr);
+  // A token that was drawn and not taken, where none was wanted, is none.
+  Json &tokens = document["tokens"];
+  while (tokens.size() > document["prompt"]["ids"].size() + generation.ids.size())
+    tokens.erase(tokens.size() - 1);
   document["text"] = generation.text;
   document["stop"] = stopName(generation.stop);
   return writer->finish(document);

@@ -111,6 +111,10 @@ def choices():
     equal((document["hooks"], [b.get("values") for b in document["batches"]]), ([], [None] * 4))
     document = json.load(open(f"{traced('all', '--trace-hooks', '*')}/trace.json"))
     expect({"blk.0.q", "blk.2.ffn_out"} & set(document["hooks"]) == {"blk.0.q"}, document["hooks"])
+    # Nothing generated: what was drawn is no token.
+    quiet("run", MODEL, "--ids", "5,9,12", "-n", "0", "--trace", path("zero"))
+    document = json.load(open(f"{path('zero')}/trace.json"))
+    equal([t["id"] for t in document["tokens"]], [5, 9, 12])
     # A trace takes the place of a trace, and of nothing else.
     traced("all")
     os.makedirs(path("mine"))

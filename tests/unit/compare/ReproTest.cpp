@@ -142,4 +142,17 @@ TEST_CASE("what a program cannot run is said in one line", "[program]") {
   })";
   CHECK(errorOf(two, {{"arg0", {1, 2}, {1, 2}}, {"arg1", {2, 2}, {1, 2, 3, 4}}}) ==
         "p.mlir: arg1 has 2 rows, arg0 has 1");
+  // Lists of a batch are lists of ids, and stay inside it: kernels trust them.
+  auto with = [](const std::string &arguments) {
+    return "func.func @f(%x: tensor<?x2xf32>, " + arguments +
+           ") -> tensor<?x2xf32> { return %x : "
+           "tensor<?x2xf32> }";
+  };
+  CHECK(errorOf(with("%s: tensor<?x2xf32> {vetro.input = \"slots\"}")) ==
+        "p.mlir: argument slots is tensor<?x2xf32>, expected tensor<?xi32>, a list of the batch");
+  for (const char *list :
+       {"sequences", "slots", "outputs", "cells", "cell_positions", "cell_sequences"})
+    CHECK(errorOf(with(std::string("%s: tensor<?xi32> {vetro.input = \"") + list + "\"}"),
+                  {{"arg0", {2, 2}, {1, 2, 3, 4}}, {list, {2}, {0, 2}}}) ==
+          std::string("p.mlir: ") + list + " holds 2, the batch has one sequence of 2 tokens");
 }
