@@ -20,42 +20,45 @@ constexpr uint16_t loadU16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 
 constexpr uint32_t loadU32(const uint8_t *p) { return loadU16(p) | (uint32_t)loadU16(p + 2) << 16; }
 constexpr float loadF16(const uint8_t *p) { return f16ToFloat(loadU16(p)); }
 
-// Formats of one value per block.
+/// What an element of a block stands for: scale * code + offset. Each operation rounds to float.
+struct BlockValue {
+  float scale;
+  int code;
+  float offset = 0;
+};
 
-inline void dequantizeF32(const uint8_t *b, float *out) {
-  *out = __builtin_bit_cast(float, loadU32(b));
+/// Element i of a block.
+using ReadBlockValue = BlockValue(const uint8_t *block, int i);
+
+// Formats of one value per block: the code is 1.
+
+inline BlockValue valueF32(const uint8_t *b, int) {
+  return {__builtin_bit_cast(float, loadU32(b)), 1};
 }
-inline void dequantizeF16(const uint8_t *b, float *out) { *out = loadF16(b); }
-inline void dequantizeBF16(const uint8_t *b, float *out) { *out = bf16ToFloat(loadU16(b)); }
+inline BlockValue valueF16(const uint8_t *b, int) { return {loadF16(b), 1}; }
+inline BlockValue valueBF16(const uint8_t *b, int) { return {bf16ToFloat(loadU16(b)), 1}; }
 
 // Blocks of 32. Nibble j of the low halves is element j, of the high halves element 16 + j.
 
 constexpr int nibble(const uint8_t *qs, int i) { return i < 16 ? qs[i] & 15 : qs[i - 16] >> 4; }
 
-inline void dequantizeQ8_0(const uint8_t *b, float *out) { // f16 d, int8 q[32]
-  for (int i = 0; i < 32; ++i)
-    out[i] = loadF16(b) * (float)(int8_t)b[2 + i];
+inline BlockValue valueQ8_0(const uint8_t *b, int i) { // f16 d, int8 q[32]
+  return {loadF16(b), (int8_t)b[2 + i]};
 }
-inline void dequantizeQ4_0(const uint8_t *b, float *out) { // f16 d, nibbles
-  for (int i = 0; i < 32; ++i)
-    out[i] = loadF16(b) * (float)(nibble(b + 2, i) - 8);
+inline BlockValue valueQ4_0(const uint8_t *b, int i) { // f16 d, nibbles
+  return {loadF16(b), nibble(b + 2, i) - 8};
 }
-inline void dequantizeQ4_1(const uint8_t *b, float *out) { // f16 d, f16 m, nibbles
-  for (int i = 0; i < 32; ++i)
-    out[i] = loadF16(b) * (float)nibble(b + 4, i) + loadF16(b + 2);
+inline BlockValue valueQ4_1(const uint8_t *b, int i) { // f16 d, f16 m, nibbles
+  return {loadF16(b), nibble(b + 4, i), loadF16(b + 2)};
 }
-inline void dequantizeQ5_0(const uint8_t *b, float *out) { // f16 d, 32 fifth bits, nibbles
-  for (int i = 0; i < 32; ++i)
-    out[i] = loadF16(b) * (float)((int)(nibble(b + 6, i) | (loadU32(b + 2) >> i & 1) << 4) - 16);
+inline BlockValue valueQ5_0(const uint8_t *b, int i) { // f16 d, 32 fifth bits, nibbles
+  return {loadF16(b), (int)(nibble(b + 6, i) | (loadU32(b + 2) >> i & 1) << 4) - 16};
 }
-inline void dequantizeQ5_1(const uint8_t *b, float *out) { // f16 d, f16 m, fifth bits, nibbles
-  for (int i = 0; i < 32; ++i)
-    out[i] =
-        loadF16(b) * (float)(nibble(b + 8, i) | (loadU32(b + 4) >> i & 1) << 4) + loadF16(b + 2);
+inline BlockValue valueQ5_1(const uint8_t *b, int i) { // f16 d, f16 m, fifth bits, nibbles
+  return {loadF16(b), (int)(nibble(b + 8, i) | (loadU32(b + 4) >> i & 1) << 4), loadF16(b + 2)};
 }
-inline void dequantizeIQ4_NL(const uint8_t *b, float *out) { // f16 d, nibbles into a table
-  for (int i = 0; i < 32; ++i)
-    out[i] = loadF16(b) * (float)iq4nlValues[nibble(b + 2, i)];
+inline BlockValue valueIQ4_NL(const uint8_t *b, int i) { // f16 d, nibbles into a table
+  return {loadF16(b), iq4nlValues[nibble(b + 2, i)]};
 }
 
 // Super-blocks of 256 with scales per 16 or 32 values.
@@ -78,64 +81,86 @@ constexpr int scaleQ3K(const uint8_t *s, int j) {
   return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
 }
 
-inline void dequantizeQ2_K(const uint8_t *b, float *out) { // scales[16], q[64], f16 d, f16 dmin
-  for (int i = 0; i < 256; ++i) {
-    int q = b[16 + i / 128 * 32 + i % 32] >> 2 * (i % 128 / 32) & 3;
-    float scale = loadF16(b + 80) * (float)(b[i / 16] & 15);
-    float min = loadF16(b + 82) * (float)(b[i / 16] >> 4);
-    out[i] = scale * (float)q - min;
-  }
+inline BlockValue valueQ2_K(const uint8_t *b, int i) { // scales[16], q[64], f16 d, f16 dmin
+  return {loadF16(b + 80) * (float)(b[i / 16] & 15),
+          b[16 + i / 128 * 32 + i % 32] >> 2 * (i % 128 / 32) & 3,
+          -(loadF16(b + 82) * (float)(b[i / 16] >> 4))};
 }
-inline void dequantizeQ3_K(const uint8_t *b, float *out) { // high[32], q[64], scales[12], f16 d
-  for (int i = 0; i < 256; ++i) {
-    int low = b[32 + i / 128 * 32 + i % 32] >> 2 * (i % 128 / 32) & 3;
-    int q = low - (b[i % 32] >> i / 32 & 1 ? 0 : 4);
-    out[i] = loadF16(b + 108) * (float)scaleQ3K(b + 96, i / 16) * (float)q;
-  }
+inline BlockValue valueQ3_K(const uint8_t *b, int i) { // high[32], q[64], scales[12], f16 d
+  int low = b[32 + i / 128 * 32 + i % 32] >> 2 * (i % 128 / 32) & 3;
+  return {loadF16(b + 108) * (float)scaleQ3K(b + 96, i / 16),
+          low - (b[i % 32] >> i / 32 & 1 ? 0 : 4)};
 }
-inline void dequantizeQ4_K(const uint8_t *b, float *out) { // f16 d, f16 dmin, scales[12], q[128]
-  for (int i = 0; i < 256; ++i) {
-    ScaleMin s = scaleMinK4(b + 4, i / 32);
-    int q = b[16 + i / 64 * 32 + i % 32] >> 4 * (i / 32 % 2) & 15;
-    out[i] = loadF16(b) * (float)s.scale * (float)q - loadF16(b + 2) * (float)s.min;
-  }
+inline BlockValue valueQ4_K(const uint8_t *b, int i) { // f16 d, f16 dmin, scales[12], q[128]
+  ScaleMin s = scaleMinK4(b + 4, i / 32);
+  return {loadF16(b) * (float)s.scale, b[16 + i / 64 * 32 + i % 32] >> 4 * (i / 32 % 2) & 15,
+          -(loadF16(b + 2) * (float)s.min)};
 }
-inline void dequantizeQ5_K(const uint8_t *b, float *out) { // d, dmin, scales[12], high[32], q[128]
-  for (int i = 0; i < 256; ++i) {
-    ScaleMin s = scaleMinK4(b + 4, i / 32);
-    int q = (b[48 + i / 64 * 32 + i % 32] >> 4 * (i / 32 % 2) & 15) | (b[16 + i % 32] >> i / 32 & 1)
-                                                                          << 4;
-    out[i] = loadF16(b) * (float)s.scale * (float)q - loadF16(b + 2) * (float)s.min;
-  }
+inline BlockValue valueQ5_K(const uint8_t *b, int i) { // d, dmin, scales[12], high[32], q[128]
+  ScaleMin s = scaleMinK4(b + 4, i / 32);
+  int low = b[48 + i / 64 * 32 + i % 32] >> 4 * (i / 32 % 2) & 15;
+  return {loadF16(b) * (float)s.scale, low | (b[16 + i % 32] >> i / 32 & 1) << 4,
+          -(loadF16(b + 2) * (float)s.min)};
 }
-inline void dequantizeQ6_K(const uint8_t *b, float *out) { // low[128], high[64], int8 s[16], f16 d
-  for (int i = 0; i < 256; ++i) {
-    int half = i / 128, quarter = i % 128 / 32, l = i % 32;
-    int low = b[half * 64 + quarter % 2 * 32 + l] >> 4 * (quarter / 2) & 15;
-    int q = (low | (b[128 + half * 32 + l] >> 2 * quarter & 3) << 4) - 32;
-    out[i] = loadF16(b + 208) * (float)(int8_t)b[192 + i / 16] * (float)q;
-  }
+inline BlockValue valueQ6_K(const uint8_t *b, int i) { // low[128], high[64], int8 s[16], f16 d
+  int half = i / 128, quarter = i % 128 / 32, l = i % 32;
+  int low = b[half * 64 + quarter % 2 * 32 + l] >> 4 * (quarter / 2) & 15;
+  return {loadF16(b + 208) * (float)(int8_t)b[192 + i / 16],
+          (low | (b[128 + half * 32 + l] >> 2 * quarter & 3) << 4) - 32};
 }
 
-/// The one place that connects formats with their meaning; null for those that are no weights.
-inline constexpr DequantizeBlock *dequantizeTable[numFormats] = {
-    dequantizeF32,  dequantizeF16,  dequantizeQ4_0,   dequantizeQ4_1, dequantizeQ5_0,
-    dequantizeQ5_1, dequantizeQ8_0, dequantizeQ2_K,   dequantizeQ3_K, dequantizeQ4_K,
-    dequantizeQ5_K, dequantizeQ6_K, dequantizeIQ4_NL, nullptr,        nullptr,
-    nullptr,        nullptr,        nullptr,          dequantizeBF16};
+/// How a format's blocks are read; null for those that are no weights.
+struct BlockReader {
+  ReadBlockValue *value = nullptr;
+  DequantizeBlock *dequantize = nullptr;
+  bool hasOffset = false;
+};
+
+/// Whether an offset is added: without one a product of -0 stays -0.
+template <ReadBlockValue *Value, int N, bool HasOffset> constexpr BlockReader blockReader() {
+  auto dequantize = [](const uint8_t *b, float *out) {
+    for (int i = 0; i < N; ++i) {
+      BlockValue v = Value(b, i);
+      float product = N == 1 ? v.scale : v.scale * (float)v.code;
+      out[i] = HasOffset ? product + v.offset : product;
+    }
+  };
+  return {Value, dequantize, HasOffset};
+}
+
+/// The one place that connects formats with their meaning.
+inline constexpr BlockReader blockReaders[numFormats] = {blockReader<valueF32, 1, false>(),
+                                                         blockReader<valueF16, 1, false>(),
+                                                         blockReader<valueQ4_0, 32, false>(),
+                                                         blockReader<valueQ4_1, 32, true>(),
+                                                         blockReader<valueQ5_0, 32, false>(),
+                                                         blockReader<valueQ5_1, 32, true>(),
+                                                         blockReader<valueQ8_0, 32, false>(),
+                                                         blockReader<valueQ2_K, 256, true>(),
+                                                         blockReader<valueQ3_K, 256, false>(),
+                                                         blockReader<valueQ4_K, 256, true>(),
+                                                         blockReader<valueQ5_K, 256, true>(),
+                                                         blockReader<valueQ6_K, 256, false>(),
+                                                         blockReader<valueIQ4_NL, 32, false>(),
+                                                         {},
+                                                         {},
+                                                         {},
+                                                         {},
+                                                         {},
+                                                         blockReader<valueBF16, 1, false>()};
 static_assert(Format::F32 == Format(0) && Format::Q8_0 == Format(6) &&
                   Format::IQ4_NL == Format(12) && Format::BF16 == Format(18) && numFormats == 19,
-              "dequantizeTable follows Format.def");
+              "blockReaders follows Format.def");
 
 /// Whether dequantizeRow() knows the format.
-constexpr bool canDequantize(Format f) { return dequantizeTable[(unsigned)f] != nullptr; }
+constexpr bool canDequantize(Format f) { return blockReaders[(unsigned)f].dequantize; }
 
 /// Writes the `n` values of a row of blocks. `n` is a multiple of the block length, and
 /// canDequantize(f) holds.
 inline void dequantizeRow(Format f, const uint8_t *blocks, uint64_t n, float *out) {
   const FormatInfo &info = formatInfo(f);
   for (uint64_t i = 0; i < n; i += info.blockLen, blocks += info.blockBytes)
-    dequantizeTable[(unsigned)f](blocks, out + i);
+    blockReaders[(unsigned)f].dequantize(blocks, out + i);
 }
 
 /// Sets the codes of a block to 0 where the format adds a minimum to scale * code, so that the

@@ -100,7 +100,7 @@ template <Format F> VT_INLINE void gatherRow(const void *w, uint64_t k, uint64_t
     unpackBlock(F, k, tile, row % tileRows, i / layout.blockLen, block);
     uint64_t end = k - i < layout.blockLen ? k - i : layout.blockLen;
     for (uint64_t j = 0; j < end; j += formatInfo(F).blockLen)
-      dequantizeTable[(unsigned)F](block + rowBytes(F, j), y + i + j);
+      blockReaders[(unsigned)F].dequantize(block + rowBytes(F, j), y + i + j);
   }
 }
 
