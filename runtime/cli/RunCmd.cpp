@@ -15,6 +15,11 @@
 namespace vetro::cli {
 
 namespace {
+struct TraceOptions {
+  std::string path; ///< empty: none
+  std::vector<std::string> hooks = {"blk.*.l_out"};
+};
+
 struct RunOptions {
   ModelOptions model;
   SessionOptions session;
@@ -118,17 +123,30 @@ static int printResult(const RunOptions &o, double loadMs, llvm::ArrayRef<int32_
   return g.stop == StopReason::Interrupt ? Interrupted : Done;
 }
 
-/// Null where none was asked for.
-static llvm::Expected<std::unique_ptr<Tracer>> startTrace(const RunOptions &o, Runner &runner,
-                                                          llvm::ArrayRef<int32_t> prompt,
-                                                          Progress &progress) {
+namespace {
+struct Tracing {
+  std::unique_ptr<TraceWriter> writer;
+  std::unique_ptr<Tracer> tracer; ///< null where none was asked for
+};
+} // namespace
+
+static llvm::Expected<Tracing> startTrace(const RunOptions &o, Runner &runner,
+                                          llvm::ArrayRef<int32_t> prompt, Progress &progress) {
   if (o.trace.path.empty())
-    return nullptr;
+    return Tracing();
+  auto writer = TraceWriter::create(o.trace.path);
+  if (!writer)
+    return writer.takeError();
   progress.show("tracing the compiler", 0);
   TracedPrompt traced{prompt, o.prompt.idsOption->count() ? nullptr : &o.prompt.text,
                       o.prompt.parseSpecial};
-  return Tracer::create(o.trace, static_cast<Session &>(*runner.evaluator), traced,
-                        o.generate.sampling);
+  std::vector<std::string> hooks = o.trace.hooks;
+  llvm::erase_if(hooks, [](const std::string &text) { return text.empty(); });
+  auto tracer = Tracer::create(**writer, hooks, static_cast<Session &>(*runner.evaluator), traced,
+                               o.generate.sampling);
+  if (!tracer)
+    return tracer.takeError();
+  return Tracing{std::move(*writer), std::move(*tracer)};
 }
 
 static int run(RunOptions &o) {
@@ -158,16 +176,17 @@ static int run(RunOptions &o) {
     llvm::outs() << text;
     llvm::outs().flush();
   };
-  auto tracer = startTrace(o, *runner, *prompt, progress);
-  if (!tracer)
-    return fail(tracer.takeError());
+  auto tracing = startTrace(o, *runner, *prompt, progress);
+  if (!tracing)
+    return fail(tracing.takeError());
+  Tracer *tracer = tracing->tracer.get();
   auto result =
-      generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText, tracer->get());
+      generate(*runner->evaluator, *runner->tokenizer, *prompt, o.generate, onText, tracer);
   progress.clear();
   if (!result)
     return fail(result.takeError());
-  if (*tracer)
-    if (llvm::Error error = (*tracer)->finish(*result))
+  if (tracer)
+    if (llvm::Error error = tracer->finish(*result))
       return fail(std::move(error));
   return printResult(o, runner->loadMs, *prompt, *result);
 }

@@ -327,4 +327,12 @@ llvm::Expected<std::function<llvm::Error()>> editReference(Reference &reference,
   return [places] { return places->checkUsed(); };
 }
 
+bool editMatches(const Edit &edit, StringRef name) {
+  auto glob = globOf(edit);
+  if (glob)
+    return glob->match(name);
+  llvm::consumeError(glob.takeError());
+  return false;
+}
+
 } // namespace vetro

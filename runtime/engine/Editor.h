@@ -20,6 +20,9 @@ llvm::Error exposeValues(const gguf::File &file, ModelOptions &options, llvm::Ar
 llvm::Expected<std::shared_ptr<const Model>> modelFor(std::shared_ptr<const Model> model,
                                                       llvm::ArrayRef<Edit> edits);
 
+/// Whether it is this value that an edit changes.
+bool editMatches(const Edit &edit, llvm::StringRef name);
+
 /// The values that edits change, found in a graph.
 struct EditPlaces;
 

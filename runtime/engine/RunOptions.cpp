@@ -38,17 +38,19 @@ static bool read(const Json &json, std::vector<std::string> &to) {
   return isTexts(json);
 }
 
-llvm::Error takeRunOptions(const TensorFile &file, ModelOptions &options) {
-  llvm::StringRef text = file.metadata("run");
-  if (text.empty())
-    return llvm::Error::success();
+bool takeRunOptions(llvm::StringRef text, ModelOptions &options) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   bool sound = json.is_object();
   if (sound)
     forEachOption(options, [&](const char *name, auto &value) {
       sound &= !json.contains(name) || read(json[name], value);
     });
-  if (sound)
+  return sound;
+}
+
+llvm::Error takeRunOptions(const TensorFile &file, ModelOptions &options) {
+  llvm::StringRef text = file.metadata("run");
+  if (text.empty() || takeRunOptions(text, options))
     return llvm::Error::success();
   return llvm::createStringError(file.path() +
                                  ": its metadata 'run' is not what vetro dump writes");

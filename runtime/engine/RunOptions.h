@@ -10,6 +10,8 @@ namespace vetro {
 /// off, activation formats, instruction set level.
 std::string describeRun(const ModelOptions &options);
 
+/// Sets those options as `text`, which describeRun() wrote, tells. False: it did not write it.
+bool takeRunOptions(llvm::StringRef text, ModelOptions &options);
 /// Sets those options as the file's metadata "run" tells; none there: nothing is set. Error: it is
 /// not what describeRun() writes.
 llvm::Error takeRunOptions(const TensorFile &file, ModelOptions &options);

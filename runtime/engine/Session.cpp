@@ -116,4 +116,19 @@ llvm::Error Session::decode(llvm::ArrayRef<BatchToken> all,
   return llvm::Error::success();
 }
 
+llvm::Error Session::revisit(uint32_t position, int32_t id,
+                             llvm::function_ref<llvm::Error(llvm::ArrayRef<float>)> look) {
+  assert(cache.nSequences() == 1 && position < cache.length(0));
+  uint32_t length = cache.length(0);
+  cache.truncate(0, position);
+  std::vector<float> logits;
+  llvm::Error error = decode({{id, 0, true}}, [&](size_t, llvm::ArrayRef<float> row) {
+    logits.assign(row.begin(), row.end());
+  });
+  if (!error)
+    error = look(logits);
+  cache.recall(0, length);
+  return error;
+}
+
 } // namespace vetro

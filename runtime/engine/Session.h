@@ -18,6 +18,12 @@ public:
   uint32_t length(uint32_t sequence) const override { return cache.length(sequence); }
   void truncate(uint32_t sequence, uint32_t n) override { cache.truncate(sequence, n); }
 
+  /// Runs a token of sequence 0, the only one, again at its position, which gives the same bits as
+  /// before; `look` gets its logits while the session is where it was then. Afterwards it is where
+  /// it was. Errors: decode()'s, look's.
+  llvm::Error revisit(uint32_t position, int32_t id,
+                      llvm::function_ref<llvm::Error(llvm::ArrayRef<float> logits)> look);
+
   /// Watches the steps of every micro-batch; null: nobody does.
   void observe(StepObserver *o) { observer = o; }
   /// Times the steps of every micro-batch; null: nobody does.

@@ -13,18 +13,17 @@ using Json = nlohmann::ordered_json;
 
 static constexpr size_t nTop = 16; ///< candidates kept of each sampler stage
 
-Tracer::Tracer(Session &session, std::unique_ptr<TraceWriter> writer)
-    : session(session), tokenizer(session.model().tokenizer()), writer(std::move(writer)),
+Tracer::Tracer(Session &session, TraceWriter &writer)
+    : session(session), tokenizer(session.model().tokenizer()), writer(writer),
       clock(session.model().plan().steps.size()),
       sampleRecord(session.model().plan().nVocab, nTop) {}
 
-llvm::Expected<std::unique_ptr<Tracer>> Tracer::create(const TraceOptions &options,
+llvm::Expected<std::unique_ptr<Tracer>> Tracer::create(TraceWriter &writer,
+                                                       llvm::ArrayRef<std::string> hooks,
                                                        Session &session, const TracedPrompt &prompt,
                                                        const SamplingOptions &sampling) {
   const Model &model = session.model();
-  std::vector<std::string> texts = options.hooks;
-  llvm::erase_if(texts, [](const std::string &text) { return text.empty(); });
-  auto globs = HookGlobs::create(texts);
+  auto globs = HookGlobs::create(hooks);
   if (!globs)
     return globs.takeError();
   auto all = HookRecorder::list(model);
@@ -43,14 +42,11 @@ llvm::Expected<std::unique_ptr<Tracer>> Tracer::create(const TraceOptions &optio
   auto chain = Chain::create(sampling, model.plan().nVocab);
   if (!chain)
     return chain.takeError();
-  auto writer = TraceWriter::create(options.path);
-  if (!writer)
-    return writer.takeError();
-  std::unique_ptr<Tracer> tracer(new Tracer(session, std::move(*writer)));
+  std::unique_ptr<Tracer> tracer(new Tracer(session, writer));
   tracer->hooks = std::move(wanted);
   tracer->document = {{"format", "vetro-trace"}, {"version", traceVersion}};
-  if (llvm::Error error = traceModel(model, session.nCtx(), session.runner().arenaBytes(),
-                                     *tracer->writer, tracer->document))
+  if (llvm::Error error = traceModel(model, session.nCtx(), session.runner().arenaBytes(), writer,
+                                     tracer->document))
     return std::move(error);
   tracer->describePrompt(prompt, sampling, *chain);
   session.timeSteps(&tracer->clock);
@@ -145,7 +141,7 @@ llvm::Error Tracer::addValues() {
   std::string file =
       llvm::formatv("values/{0,0+5}.safetensors", batch["first"].get<int64_t>()).str();
   batch["values"] = file;
-  return writer->add(file, tensors, {{"producer", "vetro"}});
+  return writer.add(file, tensors, {{"producer", "vetro"}});
 }
 
 llvm::Error Tracer::afterBatch(double ms) {
@@ -195,7 +191,7 @@ llvm::Error Tracer::finish(const Generation &generation) {
     tokens.erase(tokens.size() - 1);
   document["text"] = generation.text;
   document["stop"] = stopName(generation.stop);
-  return writer->finish(document);
+  return writer.finish(document);
 }
 
 } // namespace vetro

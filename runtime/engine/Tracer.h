@@ -8,12 +8,6 @@
 
 namespace vetro {
 
-struct TraceOptions {
-  std::string path;
-  /// Values of the run to keep, as globs over names that steps write; empty: none.
-  std::vector<std::string> hooks = {"blk.*.l_out"};
-};
-
 /// The prompt that a generation goes on from.
 struct TracedPrompt {
   llvm::ArrayRef<int32_t> ids;
@@ -23,12 +17,12 @@ struct TracedPrompt {
 
 class Tracer : public GenerationWatcher {
 public:
-  /// Begins a trace of what `session`, which is fresh and outlives the tracer, will run. Errors: a
-  /// glob that no value which a step writes matches; TraceWriter::create()'s.
-  static llvm::Expected<std::unique_ptr<Tracer>> create(const TraceOptions &options,
-                                                        Session &session,
-                                                        const TracedPrompt &prompt,
-                                                        const SamplingOptions &sampling);
+  /// Begins a trace of what `session`, which is fresh and outlives the tracer, will run. `hooks`:
+  /// values of the run to keep, as globs over names that steps write; empty: none. Errors: a glob
+  /// that no such name matches; what writing refuses.
+  static llvm::Expected<std::unique_ptr<Tracer>>
+  create(TraceWriter &writer, llvm::ArrayRef<std::string> hooks, Session &session,
+         const TracedPrompt &prompt, const SamplingOptions &sampling);
 
   llvm::Error beforeBatch(llvm::ArrayRef<BatchToken> batch) override;
   llvm::Error afterBatch(double ms) override;
@@ -36,11 +30,13 @@ public:
   llvm::Error sampled(int32_t id, const SamplingState &before,
                       llvm::ArrayRef<float> logits) override;
 
+  /// Says that the run is edited, and how.
+  void noteEdit(llvm::StringRef text) { document["edits"].push_back(text.str()); }
   /// Completes the trace. Error: it cannot be written.
   llvm::Error finish(const Generation &generation);
 
 private:
-  Tracer(Session &session, std::unique_ptr<TraceWriter> writer);
+  Tracer(Session &session, TraceWriter &writer);
   void describePrompt(const TracedPrompt &prompt, const SamplingOptions &sampling,
                       const Chain &chain);
   void addToken(int32_t id, int64_t batch, int64_t row);
@@ -48,7 +44,7 @@ private:
 
   Session &session;
   const Tokenizer &tokenizer;
-  std::unique_ptr<TraceWriter> writer;
+  TraceWriter &writer;
   nlohmann::ordered_json document;
   std::vector<Hook> hooks;                ///< wanted
   std::unique_ptr<HookRecorder> recorder; ///< of the batch that runs

@@ -54,6 +54,12 @@ void KvCache::truncate(uint32_t sequence, uint32_t length) {
   lengths[sequence] = std::min(lengths[sequence], length);
 }
 
+void KvCache::recall(uint32_t sequence, uint32_t length) {
+  // Pages come back in the order in which truncate() gave them away, the last one first.
+  while (lengths[sequence] < length && append(sequence)) {
+  }
+}
+
 void KvCache::read(size_t state, uint32_t sequence, uint32_t position, float *out) const {
   const PlanState &s = states[state];
   const int32_t *of = table.data() + sequence * pagesPerSequence;

@@ -28,6 +28,9 @@ public:
   bool append(uint32_t sequence);
   /// Forgets positions from `length` on.
   void truncate(uint32_t sequence, uint32_t length);
+  /// Takes back what truncate() forgot, up to `length` positions, as it is stored still: no other
+  /// sequence was appended to since.
+  void recall(uint32_t sequence, uint32_t length);
 
   /// [nSequences][maxPages] page numbers, as VtBatch wants them.
   const int32_t *pages() const { return table.data(); }

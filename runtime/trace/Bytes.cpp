@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 
 namespace fs = llvm::sys::fs;
 
@@ -44,6 +45,21 @@ public:
   }
 };
 
+class Text : public Bytes {
+public:
+  Text(llvm::StringRef path, std::string t) : Bytes(path, t.size()), text(std::move(t)) {}
+
+  llvm::Error read(uint64_t offset, void *to, uint64_t bytes) const override {
+    if (offset > text.size() || bytes > text.size() - offset)
+      return error("has no byte " + llvm::Twine(offset + bytes));
+    std::memcpy(to, text.data() + offset, bytes);
+    return llvm::Error::success();
+  }
+
+private:
+  std::string text;
+};
+
 } // namespace
 
 llvm::Error Bytes::error(const llvm::Twine &what) const {
@@ -68,6 +84,10 @@ llvm::Expected<std::shared_ptr<const Bytes>> Bytes::ofFileAmongMany(llvm::String
   if (!file)
     return file.takeError();
   return std::make_shared<ReopenedFile>(path, (*file)->size());
+}
+
+std::shared_ptr<const Bytes> Bytes::ofText(llvm::StringRef path, std::string text) {
+  return std::make_shared<Text>(path, std::move(text));
 }
 
 std::string printable(llvm::StringRef text) {

@@ -16,6 +16,8 @@ public:
   static llvm::Expected<std::shared_ptr<const Bytes>> ofFile(llvm::StringRef path);
   /// The same, but opened anew for each read: a process may hold some thousand files open.
   static llvm::Expected<std::shared_ptr<const Bytes>> ofFileAmongMany(llvm::StringRef path);
+  /// A text in memory; `path`: what errors call it.
+  static std::shared_ptr<const Bytes> ofText(llvm::StringRef path, std::string text);
   virtual ~Bytes() = default;
 
   /// Of the file, as it was named; every error begins with it.

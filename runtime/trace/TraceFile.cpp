@@ -195,15 +195,43 @@ llvm::Expected<std::unique_ptr<TraceFile>> TraceFile::open(llvm::StringRef path)
     for (ZipMember &member : *members)
       trace->members[member.name] = std::move(member.bytes);
   }
-  auto text = trace->read(documentName);
-  if (!text)
-    return text.takeError();
-  trace->json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (trace->json.is_discarded())
-    return llvm::createStringError(path + ": is damaged: " + documentName + " is no JSON");
-  if (llvm::Error error = checkDocument(trace->name, trace->json))
+  if (llvm::Error error = trace->readDocument())
     return std::move(error);
   return trace;
+}
+
+llvm::Expected<std::unique_ptr<TraceFile>> TraceFile::of(llvm::StringRef path, Members members) {
+  std::unique_ptr<TraceFile> trace(new TraceFile());
+  trace->name = path.str();
+  trace->members = std::move(members);
+  if (llvm::Error error = trace->readDocument())
+    return std::move(error);
+  return trace;
+}
+
+llvm::Error TraceFile::readDocument() {
+  auto text = read(documentName);
+  if (!text)
+    return text.takeError();
+  json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded())
+    return llvm::createStringError(name + ": is damaged: " + documentName + " is no JSON");
+  return checkDocument(name, json);
+}
+
+// ---- in memory ----
+
+llvm::Error MemoryTrace::add(llvm::StringRef name, llvm::StringRef bytes) {
+  members[name.str()] = Bytes::ofText(name, bytes.str());
+  return llvm::Error::success();
+}
+
+llvm::Error MemoryTrace::finish(const Json &document) {
+  return add(documentName, textOf(document));
+}
+
+llvm::Expected<std::unique_ptr<TraceFile>> MemoryTrace::take() {
+  return TraceFile::of("the run", std::move(members));
 }
 
 } // namespace vetro

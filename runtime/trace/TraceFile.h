@@ -30,6 +30,9 @@ public:
 
 class TraceFile {
 public:
+  using Members = std::map<std::string, std::shared_ptr<const Bytes>>;
+  /// Of files in memory. Error as open()'s.
+  static llvm::Expected<std::unique_ptr<TraceFile>> of(llvm::StringRef path, Members members);
   /// Opens a folder or a .vtrace file. Error: it is neither, it was made by a newer Vetro, it is
   /// damaged: one line that says what is wrong, and where.
   static llvm::Expected<std::unique_ptr<TraceFile>> open(llvm::StringRef path);
@@ -44,12 +47,26 @@ public:
 
 private:
   TraceFile() = default;
+  llvm::Error readDocument();
   llvm::Expected<std::shared_ptr<const Bytes>> bytesOf(llvm::StringRef file) const;
 
   std::string name;
   nlohmann::ordered_json json;
-  std::map<std::string, std::shared_ptr<const Bytes>> members; ///< of a .vtrace; empty: a folder
+  Members members; ///< of a .vtrace; empty: a folder
   bool isFolder = false;
+};
+
+/// Keeps a trace in memory.
+class MemoryTrace : public TraceWriter {
+public:
+  using TraceWriter::add;
+  llvm::Error add(llvm::StringRef name, llvm::StringRef bytes) override;
+  llvm::Error finish(const nlohmann::ordered_json &document) override;
+  /// What finish() completed, given away. Error as TraceFile::open()'s.
+  llvm::Expected<std::unique_ptr<TraceFile>> take();
+
+private:
+  TraceFile::Members members;
 };
 
 /// What is wrong with a trace.json, "tokens[3].id: expected a whole number"; empty: nothing.

@@ -18,6 +18,7 @@ static constexpr const char *schema = R"({
   },
   "machine": {"cpu": "text", "level": "text", "threads": "integer"},
   "options": "object",
+  "edits?": ["text"],
   "passes": [{
     "pass": "text", "ops_before": "integer", "ops_after": "integer", "ir?": "text",
     "rewrites": [{"site": "text", "what": "text", "fired": "bool", "source": "text",
@@ -36,14 +37,24 @@ static constexpr const char *schema = R"({
                 "head_dim": "integer"}]
   },
   "sampler": {"chain": "text", "options": "object"},
-  "prompt": {"text?": "text", "ids": ["integer"], "pieces": ["text"], "encoding?": "object"},
+  "prompt": {"text?": "text", "ids": ["integer"], "pieces": ["text"], "encoding?": {
+    "fragments": [{"begin": "integer", "end": "integer"}],
+    "words": [{"begin": "integer", "end": "integer", "text": "text", "ids": ["integer"],
+               "merges": [{"left": "text", "right": "text", "result": "text"}]}]
+  }},
   "batches": [{
     "first": "integer", "tokens": "integer", "outputs": "integer", "ms": "number",
     "micro_batches": ["integer"], "step_us": ["number"], "values?": "text"
   }],
   "tokens": [{
     "position": "integer", "id": "integer", "piece": "text", "bytes": "text", "batch": "integer",
-    "row": "integer", "sampled?": "object"
+    "row": "integer",
+    "sampled?": {
+      "id": "integer", "eog": "bool", "draw": "number", "rng": ["text"],
+      "stages": [{"name": "text", "active": "bool", "in": "integer", "out": "integer",
+                  "mass_removed": "number", "entropy_bits": "number",
+                  "top": [{"id": "integer", "piece": "text", "logit": "number", "p": "number"}]}]
+    }
   }],
   "hooks": ["text"],
   "text": "text",
