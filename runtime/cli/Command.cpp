@@ -129,9 +129,11 @@ static std::string shellWord(llvm::StringRef word) {
   return quoted + "'";
 }
 
-std::string commandLine(const CLI::App &command) {
+std::string commandLine(const CLI::App &command, llvm::ArrayRef<llvm::StringRef> without) {
   std::string positionals, options;
   for (const CLI::Option *option : command.get_options()) {
+    if (llvm::is_contained(without, option->get_name()))
+      continue;
     bool isFlag = option->get_items_expected_max() == 0;
     std::string &line = option->get_positional() ? positionals : options;
     for (const std::string &value : option->results()) {

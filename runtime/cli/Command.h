@@ -41,14 +41,16 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const std::string
 /// Adds -c and --ubatch.
 void addSessionOptions(CLI::App &command, SessionOptions &options);
 
-/// The command line that gives `command` what it was given, quoted for a shell: "vetro diff a b".
-std::string commandLine(const CLI::App &command);
+/// The command line that gives `command` what it was given, quoted for a shell: "vetro diff a b";
+/// `without` some options ("--json").
+std::string commandLine(const CLI::App &command, llvm::ArrayRef<llvm::StringRef> without = {});
 
 /// Opens the file of a command that computes nothing.
 llvm::Expected<std::shared_ptr<gguf::File>> openFile(ModelOptions &options);
 
 // The subcommands: each adds itself to the program; its callback sets `exitCode`.
 void addRun(CLI::App &program, int &exitCode);
+void addStep(CLI::App &program, int &exitCode);
 void addTokenize(CLI::App &program, int &exitCode);
 void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);

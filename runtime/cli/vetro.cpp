@@ -9,6 +9,7 @@ using namespace vetro::cli;
 
 static void addSubcommands(CLI::App &program, int &exitCode) {
   addRun(program, exitCode);
+  addStep(program, exitCode);
   addTokenize(program, exitCode);
   addDetokenize(program, exitCode);
   addDump(program, exitCode);

@@ -33,13 +33,18 @@ TABLE = {
     "runtime/trace": (("runtime/abi",), LLVM_SUPPORT + ("nlohmann/", "zlib")),
     "runtime/engine": (EVERYTHING, EVERYTHING),
     "runtime/compare": (EVERYTHING, EVERYTHING),
+    "runtime/screens": (("runtime/engine", "runtime/abi", "frontends/gguf"),
+                        LLVM_SUPPORT + ("nlohmann/", "utf8proc")),
+    "runtime/terminal": (("runtime/screens", "runtime/memory/Signals.h"),
+                         LLVM_SUPPORT + ("nlohmann/", "utf8proc", "curses")),
     "runtime/cli": (EVERYTHING, EVERYTHING),
     "runtime/python": (EVERYTHING, EVERYTHING),
     "labs": (EVERYTHING, EVERYTHING),
     "tests": (EVERYTHING, EVERYTHING),
 }
 LIBRARIES = ("mlir/", "llvm/", "clang/", "nlohmann/", "hwloc", "utf8proc", "pcre2", "CLI/", "fmt/",
-             "catch2/", "graphviz/", "cblas", "benchmark/", "httplib", "zlib")
+             "catch2/", "graphviz/", "cblas", "benchmark/", "httplib", "zlib",
+             "curses")
 FREESTANDING = re.compile(r"(std(int|def|arg|bool)|float|limits|\w*intrin)\.h$")
 BANNED = ("regex", "iostream", "ranges", "coroutine")
 LIBRARY_FOLDERS = ("compiler/", "passes/", "frontends/", "viz/", "runtime/")

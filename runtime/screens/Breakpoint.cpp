@@ -1,0 +1,210 @@
+// Moments and what stops at them.
+#include "runtime/screens/Breakpoint.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
+#include <cmath>
+
+namespace vetro::screens {
+
+// ---- moments ----
+
+static size_t nStages(const Json &d, size_t token) {
+  const Json &t = d["tokens"][token];
+  return t.contains("sampled") ? t["sampled"]["stages"].size() : 0;
+}
+
+/// How many moments of the same kind lie beside this one.
+static size_t nBeside(const Json &d, const Moment &m) {
+  switch (m.kind) {
+  case Moment::Rewrite:
+    return d["passes"][m.index]["rewrites"].size();
+  case Moment::Op:
+    return d["steps"].size();
+  case Moment::Stage:
+    return nStages(d, m.token);
+  }
+  llvm_unreachable("three kinds");
+}
+
+/// Groups of moments follow each other: passes, then each token's ops and its stages. The group
+/// after or before one, at its first or last moment; it may be empty.
+static std::optional<Moment> nextGroup(const Json &d, size_t nRun, Moment m, bool back) {
+  size_t nPasses = d["passes"].size();
+  if (m.kind == Moment::Rewrite) {
+    if (back ? m.index > 0 : m.index + 1 < nPasses)
+      return Moment{Moment::Rewrite, 0, back ? m.index - 1 : m.index + 1, 0};
+    return back || nRun == 0 ? std::nullopt : std::optional(Moment{Moment::Op, 0, 0, 0});
+  }
+  if (m.kind == Moment::Op) {
+    if (!back)
+      return Moment{Moment::Stage, m.token, 0, 0};
+    if (m.token > 0)
+      return Moment{Moment::Stage, m.token - 1, 0, 0};
+    return nPasses ? std::optional(Moment{Moment::Rewrite, 0, nPasses - 1, 0}) : std::nullopt;
+  }
+  if (back)
+    return Moment{Moment::Op, m.token, 0, 0};
+  return m.token + 1 < nRun ? std::optional(Moment{Moment::Op, m.token + 1, 0, 0}) : std::nullopt;
+}
+
+std::optional<Moment> nextMoment(const Json &d, size_t nRun, Moment m, bool back) {
+  size_t &at = m.kind == Moment::Rewrite ? m.part : m.index;
+  if (back ? at > 0 : at + 1 < nBeside(d, m)) {
+    at += back ? size_t(-1) : 1;
+    return m;
+  }
+  for (auto group = nextGroup(d, nRun, m, back); group; group = nextGroup(d, nRun, *group, back)) {
+    size_t n = nBeside(d, *group);
+    if (n == 0)
+      continue;
+    if (back)
+      (group->kind == Moment::Rewrite ? group->part : group->index) = n - 1;
+    return group;
+  }
+  return std::nullopt;
+}
+
+Moment momentOf(const Place &place) {
+  if (place.step < 11)
+    return {Moment::Rewrite, 0, place.step < 4 ? 0 : place.pass, 0};
+  if (place.step < 14)
+    return {Moment::Op, place.token, place.op, 0};
+  return {Moment::Stage, place.token, place.step == 15 ? place.row : 0, 0};
+}
+
+Place placeOf(const Moment &m, Place place) {
+  place.row = 0;
+  if (m.kind == Moment::Rewrite) {
+    place.step = 3, place.row = place.pass = m.index;
+  } else if (m.kind == Moment::Op) {
+    place.step = 13, place.token = m.token, place.op = m.index;
+  } else {
+    place.step = 15, place.token = m.token, place.row = m.index;
+  }
+  return place;
+}
+
+// ---- breakpoints ----
+
+llvm::Expected<Breakpoint> Breakpoint::read(llvm::StringRef text) {
+  Breakpoint b;
+  text = text.trim();
+  b.words = text.str();
+  auto refused = [&](const llvm::Twine &why) {
+    return llvm::createStringError("breakpoint '" + shown(text) + "': " + why);
+  };
+  static constexpr std::pair<const char *, Kind> prefixes[] = {
+      {"op:", Kind::OpName},   {"layer:", Kind::Layer}, {"absmax>", Kind::AbsMax},
+      {"token:", Kind::Token}, {"pass:", Kind::Pass},   {"rewrite:", Kind::Rewrite},
+      {"drop:", Kind::Drop}};
+  llvm::StringRef rest = text;
+  bool found = false;
+  for (auto [prefix, kind] : prefixes)
+    if (!found && rest.consume_front(prefix))
+      b.kind = kind, found = true;
+  if (text == "nan")
+    b.kind = Kind::Nan;
+  b.argument = rest.str();
+  if (rest.empty())
+    return refused("expected such as op:rope, blk.3.*, layer:3, nan, absmax>1e3, token:dog, "
+                   "pass:fuse-rope, rewrite:rope, drop:top-p:dog");
+  double layer;
+  if (b.kind == Kind::AbsMax && rest.getAsDouble(b.bound))
+    return refused("expected a number after >");
+  if (b.kind == Kind::Layer && rest.getAsDouble(layer))
+    return refused("expected a layer's number");
+  if (b.kind == Kind::Drop) {
+    auto [stage, piece] = rest.split(':');
+    b.argument = stage.str(), b.piece = piece.str();
+    if (piece.empty())
+      return refused("expected drop:STAGE:PIECE");
+  }
+  if (b.kind == Kind::ValueName)
+    if (auto glob = llvm::GlobPattern::create(b.argument); !glob)
+      return refused(llvm::toString(glob.takeError()));
+  return b;
+}
+
+bool Breakpoint::hitsOp(const Json &step) const {
+  if (kind == Kind::OpName)
+    return step["op"] == argument;
+  std::string layer = "blk." + argument + ".";
+  auto glob =
+      llvm::cantFail(llvm::GlobPattern::create(kind == Kind::Layer ? layer + "*" : argument));
+  for (const char *field : {"values", "inside"})
+    for (const Json &name : step[field])
+      if (name != "" && glob.match(name.get_ref<const std::string &>()))
+        return true;
+  return false;
+}
+
+llvm::Expected<bool> Breakpoint::hitsValues(Recording &recording, const Moment &m) const {
+  // All that ran of the token at once: it is visited once.
+  const Json &steps = recording.document()["steps"];
+  std::vector<std::string> names;
+  for (const Json &step : steps)
+    for (const Json &name : step["values"])
+      if (recording.has(m.token, name.get_ref<const std::string &>()))
+        names.push_back(name);
+  auto values = recording.values(m.token, names);
+  if (!values)
+    return values.takeError();
+  for (const HookValue &value : *values)
+    if (listHas(steps[m.index]["values"], value.tensor.name))
+      for (float x : value.tensor.data)
+        if (kind == Kind::Nan ? std::isnan(x) : std::fabs(x) > bound)
+          return true;
+  return false;
+}
+
+/// Whether one of a stage's first candidates is written so, as the vocabulary spells it or as it is
+/// printed.
+static bool hasPiece(const Json &stage, llvm::StringRef piece) {
+  return llvm::any_of(stage["top"], [&](const Json &candidate) {
+    llvm::StringRef spelled = candidate["piece"].get_ref<const std::string &>();
+    return spelled == piece || spelled.ltrim("\xc4\xa0\xe2\x96\x81") == piece;
+  });
+}
+
+bool Breakpoint::hitsStage(const Json &d, const Moment &m) const {
+  const Json &stages = d["tokens"][m.token]["sampled"]["stages"];
+  return stages[m.index]["name"] == argument && m.index > 0 &&
+         hasPiece(stages[m.index - 1], piece) && !hasPiece(stages[m.index], piece);
+}
+
+llvm::Expected<bool> Breakpoint::hits(Recording &recording, const Moment &m) const {
+  const Json &d = recording.document();
+  switch (kind) {
+  case Kind::OpName:
+  case Kind::ValueName:
+    return m.kind == Moment::Op && hitsOp(d["steps"][m.index]);
+  case Kind::Layer:
+    return m.kind == Moment::Op && hitsOp(d["steps"][m.index]) &&
+           (m.index == 0 || !hitsOp(d["steps"][m.index - 1]));
+  case Kind::Nan:
+  case Kind::AbsMax:
+    return m.kind == Moment::Op ? hitsValues(recording, m) : false;
+  case Kind::Token: {
+    std::string bytes;
+    llvm::tryGetFromHex(d["tokens"][m.token]["bytes"].get_ref<const std::string &>(), bytes);
+    return m.kind == Moment::Op && m.index == 0 &&
+           llvm::StringRef(bytes).trim() == llvm::StringRef(argument).trim();
+  }
+  case Kind::Pass:
+  case Kind::Rewrite: {
+    if (m.kind != Moment::Rewrite)
+      return false;
+    const Json &pass = d["passes"][m.index];
+    const Json &rewrite = pass["rewrites"][m.part];
+    return kind == Kind::Pass
+               ? pass["pass"] == argument && m.part == 0
+               : llvm::StringRef(rewrite["what"].get_ref<const std::string &>()).contains(argument);
+  }
+  case Kind::Drop:
+    return m.kind == Moment::Stage && hitsStage(d, m);
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+} // namespace vetro::screens
