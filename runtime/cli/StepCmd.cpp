@@ -1,4 +1,5 @@
 // vetro step: one token's whole cycle, step by step.
+#include "runtime/builtin/Builtin.h"
 #include "runtime/cli/Output.h"
 #include "runtime/cli/Prompt.h"
 #include "runtime/cli/Sampling.h"
@@ -40,6 +41,8 @@ static llvm::Expected<std::unique_ptr<Recording>> openTrace(StepOptions &o, Prog
   }
   ModelOptions options = o.model;
   options.path = o.traceModel;
+  if (llvm::Error error = useBuiltin(options.path, options.open))
+    return std::move(error);
   std::string run = (*trace)->document()["options"].dump();
   if (!takeRunOptions(run, options))
     return llvm::createStringError((*trace)->path() +
@@ -116,16 +119,13 @@ static llvm::Error runScript(const StepOptions &o, screens::Stepper &stepper) {
     if (line.empty() || line.starts_with("#"))
       continue;
     auto [first, rest] = line.split(' ');
-    if (!screens::Stepper::asks(first.str()).empty()) {
-      stepper.press(first.str(), rest.trim());
-    } else {
-      llvm::SmallVector<llvm::StringRef> keys;
+    llvm::SmallVector<llvm::StringRef> keys;
+    if (screens::Stepper::asks(first.str()).empty())
       line.split(keys, ' ', -1, /*KeepEmpty=*/false);
-      view.scroll = 0, view.followRow = true;
-      for (llvm::StringRef key : keys)
-        if (!terminal::scroll(key.str(), view))
-          stepper.press(key.str());
-    }
+    else
+      terminal::press(stepper, view, first.str(), rest.trim());
+    for (llvm::StringRef key : keys)
+      terminal::press(stepper, view, key.str(), "");
     printScreen(o, stepper, view, line);
     if (stepper.done())
       break;

@@ -132,6 +132,11 @@ bool Recording::has(size_t position, llvm::StringRef name) const {
   return batch.contains("values") && std::find(kept.begin(), kept.end(), name.str()) != kept.end();
 }
 
+bool Recording::isRan(size_t position, llvm::StringRef name) const {
+  auto hook = hooks.find(name);
+  return has(position, name) && (hook == hooks.end() || hook->second.ran);
+}
+
 /// Row `row` of a value, without its first axis.
 static HookValue rowOf(NamedTensor tensor, std::string label, uint64_t row) {
   HookValue value{{tensor.name, {}, {}}, std::move(label)};
@@ -191,7 +196,9 @@ llvm::Error Recording::run(size_t position, llvm::ArrayRef<std::string> names) {
       return values.takeError();
     for (HookValue &value : *values) {
       std::string name = value.tensor.name;
-      kept[name] = rowOf(std::move(value.tensor), std::move(value.label), 0);
+      // The one that ran; of a value over cells the last one, which is the token's own.
+      uint64_t rows = value.tensor.shape.empty() ? 1 : uint64_t(value.tensor.shape[0]);
+      kept[name] = rowOf(std::move(value.tensor), std::move(value.label), rows - 1);
     }
     return llvm::Error::success();
   });

@@ -42,10 +42,13 @@ public:
   size_t nRun() const { return ran; }
 
   /// The rows of one token of some values, each without its first axis, in the order of `names`;
-  /// one that has no row there, or that cannot be had, has no data. Errors: what running refuses.
+  /// one that has no row there, or that cannot be had, has no data. Of what the cache holds it is
+  /// the token's own cell; scores and probabilities are those of the cells up to its own. Errors: what running refuses.
   llvm::Expected<std::vector<HookValue>> values(size_t position, llvm::ArrayRef<std::string> names);
   /// Whether a value can be seen at this token.
   bool has(size_t position, llvm::StringRef name) const;
+  /// Whether its numbers are those that ran, which is quick to see, and not recomputed.
+  bool isRan(size_t position, llvm::StringRef name) const;
   /// Of a step at one token: each of its results against its recomputation. The model is there.
   llvm::Expected<std::vector<Proof>> prove(size_t position, uint32_t step);
   /// The logits after a token had `name` been `row`: what a layer would say were it the last. The

@@ -109,10 +109,9 @@ llvm::Expected<Breakpoint> Breakpoint::read(llvm::StringRef text) {
   if (rest.empty())
     return refused("expected such as op:rope, blk.3.*, layer:3, nan, absmax>1e3, token:dog, "
                    "pass:fuse-rope, rewrite:rope, drop:top-p:dog");
-  double layer;
   if (b.kind == Kind::AbsMax && rest.getAsDouble(b.bound))
     return refused("expected a number after >");
-  if (b.kind == Kind::Layer && rest.getAsDouble(layer))
+  if (b.kind == Kind::Layer && rest.getAsInteger(10, b.layer))
     return refused("expected a layer's number");
   if (b.kind == Kind::Drop) {
     auto [stage, piece] = rest.split(':');
@@ -129,9 +128,7 @@ llvm::Expected<Breakpoint> Breakpoint::read(llvm::StringRef text) {
 bool Breakpoint::hitsOp(const Json &step) const {
   if (kind == Kind::OpName)
     return step["op"] == argument;
-  std::string layer = "blk." + argument + ".";
-  auto glob =
-      llvm::cantFail(llvm::GlobPattern::create(kind == Kind::Layer ? layer + "*" : argument));
+  auto glob = llvm::cantFail(llvm::GlobPattern::create(argument));
   for (const char *field : {"values", "inside"})
     for (const Json &name : step[field])
       if (name != "" && glob.match(name.get_ref<const std::string &>()))
@@ -145,7 +142,7 @@ llvm::Expected<bool> Breakpoint::hitsValues(Recording &recording, const Moment &
   std::vector<std::string> names;
   for (const Json &step : steps)
     for (const Json &name : step["values"])
-      if (recording.has(m.token, name.get_ref<const std::string &>()))
+      if (recording.isRan(m.token, name.get_ref<const std::string &>()))
         names.push_back(name);
   auto values = recording.values(m.token, names);
   if (!values)
@@ -180,8 +177,8 @@ llvm::Expected<bool> Breakpoint::hits(Recording &recording, const Moment &m) con
   case Kind::ValueName:
     return m.kind == Moment::Op && hitsOp(d["steps"][m.index]);
   case Kind::Layer:
-    return m.kind == Moment::Op && hitsOp(d["steps"][m.index]) &&
-           (m.index == 0 || !hitsOp(d["steps"][m.index - 1]));
+    return m.kind == Moment::Op && layerOf(d, m.index) == layer &&
+           (m.index == 0 || layerOf(d, m.index - 1) != layer);
   case Kind::Nan:
   case Kind::AbsMax:
     return m.kind == Moment::Op ? hitsValues(recording, m) : false;

@@ -46,6 +46,7 @@ private:
   std::string words, argument, piece;
   Kind kind = Kind::ValueName;
   double bound = 0;
+  int64_t layer = -1;
 };
 
 } // namespace vetro::screens

@@ -31,6 +31,13 @@ std::string opName(const Json &d, size_t op) {
   return d["steps"][op]["op"];
 }
 
+int64_t layerOf(const Json &d, size_t op) {
+  std::string text = opName(d, op);
+  llvm::StringRef name = text;
+  int64_t layer;
+  return name.consume_front("blk.") && !name.split('.').first.getAsInteger(10, layer) ? layer : -1;
+}
+
 static const char *opWords(llvm::StringRef op) {
   static constexpr std::pair<const char *, const char *> table[] = {
 #define VT_OP(NAME, WORDS) {#NAME, WORDS},
@@ -132,6 +139,9 @@ llvm::Error addValues(Recording &r, const Place &place, Screen &s) {
   table.chooses = true;
   for (const HookValue &value : *values)
     table.rows.push_back(valueRow(value));
+  if (table.rows.empty())
+    table = {"values", {}, {{text("what it computes goes into the cache or into records of 8 bits; Enter: "
+                                  "the values inside", Tone::Dim)}}};
   s.tables.push_back(std::move(table));
   if (!values->empty() && place.row < values->size()) {
     const HookValue &value = (*values)[place.row];
@@ -193,7 +203,7 @@ llvm::Expected<Table> layerMap(Recording &r, const Place &place) {
       size_t layer;
       llvm::StringRef value;
       const std::string &name = text.get_ref<const std::string &>();
-      if (!splitName(name, layer, value) || layer > d["steps"].size() || !r.has(place.token, name))
+      if (!splitName(name, layer, value) || layer > d["steps"].size() || !r.isRan(place.token, name))
         continue;
       if (!llvm::is_contained(columns, value))
         columns.push_back(value.str());

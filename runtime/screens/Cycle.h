@@ -47,5 +47,7 @@ bool listHas(const Json &list, llvm::StringRef text);
 std::optional<size_t> opWith(const Json &document, llvm::StringRef name);
 /// What one calls a step of the plan: its name, or where it has none that of what it reads.
 std::string opName(const Json &document, size_t op);
+/// The layer of a step of the plan, from its name; -1: none.
+int64_t layerOf(const Json &document, size_t op);
 
 } // namespace vetro::screens

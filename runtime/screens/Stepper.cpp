@@ -48,14 +48,6 @@ void Stepper::moveOp(int by) {
   at.row = 0;
 }
 
-/// The layer of a step of the plan, from its name; -1: none.
-static int64_t layerOf(const Json &d, size_t op) {
-  std::string text = opName(d, op);
-  llvm::StringRef name = text;
-  int64_t layer;
-  return name.consume_front("blk.") && !name.split('.').first.getAsInteger(10, layer) ? layer : -1;
-}
-
 void Stepper::moveLayer(int by) {
   at.step = 13, at.row = 0;
   const Json &d = document();

@@ -151,18 +151,14 @@ llvm::Error run(screens::Stepper &stepper) {
     view.width = unsigned(std::max(20, COLS)), view.height = unsigned(std::max(8, LINES));
     window.draw(picture(stepper, screen, view));
     screens::Key key = window.key();
-    if (key.empty() || scroll(key, view))
+    if (key.empty())
       continue;
-    screens::Place before = stepper.place();
     std::string words = screens::Stepper::asks(key);
     std::optional<std::string> line =
         words.empty() ? std::optional<std::string>("") : window.ask(words);
     if (!line)
       continue;
-    stepper.press(key, *line);
-    view.followRow = true;
-    if (!(before == stepper.place()))
-      view.scroll = 0;
+    press(stepper, view, key, *line);
     screen = stepper.screen();
   }
   stepper.progress = {};

@@ -7,7 +7,8 @@ namespace vetro::terminal {
 using screens::Cell;
 using screens::Tone;
 
-bool scroll(const screens::Key &key, View &view) {
+/// False: the key does something else.
+static bool scroll(const screens::Key &key, View &view) {
   size_t page = view.height / 2;
   if (key == "PageDown")
     view.scroll += page;
@@ -21,6 +22,17 @@ bool scroll(const screens::Key &key, View &view) {
     return false;
   view.followRow = false;
   return true;
+}
+
+void press(screens::Stepper &stepper, View &view, const screens::Key &key, llvm::StringRef line) {
+  if (scroll(key, view))
+    return;
+  screens::Place before = stepper.place();
+  bool helped = stepper.helps();
+  stepper.press(key, line);
+  view.followRow = true;
+  if (!(before == stepper.place()) || helped != stepper.helps())
+    view.scroll = 0;
 }
 
 /// The sixteen steps in their order, with the one that is shown in brackets.
@@ -134,7 +146,7 @@ std::vector<Line> picture(screens::Stepper &stepper, const screens::Screen &scre
     llvm::append_range(lines, body(stepper, screen, rest, view));
   llvm::append_range(lines, message);
   lines.push_back({{view.more ? "PageDown more  " : "", {Tone::Accent, false}},
-                   {"Space Left cycle  n p op  N P layer  t T token  Enter in  Tab view  ? help",
+                   {"Space step  n p op  N P layer  t T token  Enter  Tab  ? help",
                     {Tone::Dim, false}}});
   lines.resize(view.height);
   for (Line &line : lines) {

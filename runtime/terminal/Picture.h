@@ -14,8 +14,9 @@ struct View {
   bool ascii = false;    ///< the terminal shows no other characters
 };
 
-/// Scrolls by PageUp, PageDown, Home, End; false: the key does something else.
-bool scroll(const screens::Key &key, View &view);
+/// Scrolls by PageUp, PageDown, Home, End, and hands other keys, with the line that was typed where
+/// the key asks for one, to the stepper.
+void press(screens::Stepper &stepper, View &view, const screens::Key &key, llvm::StringRef line);
 
 /// `view.height` lines. Sets view.scroll to what was shown.
 std::vector<Line> picture(screens::Stepper &stepper, const screens::Screen &screen, View &view);
