@@ -55,6 +55,7 @@ private:
   GenerationWatcher *watcher; ///< may be null
   Chain chain;
   StreamDecoder decoder;
+  std::vector<float> kept; ///< logits, until what watches the batch is done
   int32_t next = -1;
   Generation result;
 };
@@ -81,7 +82,7 @@ llvm::Error Generator::step(llvm::ArrayRef<BatchToken> batch, double &ms) {
     if (llvm::Error error = watcher->beforeBatch(batch))
       return error;
   Clock::time_point start = Clock::now();
-  std::vector<float> kept; // until what watches the batch is done
+  kept.clear();
   llvm::Error sampling = llvm::Error::success();
   next = -1;
   llvm::Error error = evaluator.decode(batch, [&](size_t, llvm::ArrayRef<float> logits) {

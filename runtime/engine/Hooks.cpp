@@ -129,8 +129,10 @@ HookRecorder::ofSteps(const Model &model, uint32_t begin, uint32_t end, ArrayRef
     if (i >= begin && i < end)
       addRegion(op, needed);
   }
-  for (const Hook &hook : wanted) {
+  r->wantedOf.resize(r->steps.size());
+  for (auto [i, hook] : llvm::enumerate(wanted)) {
     r->needed.set(hook.step);
+    r->wantedOf[hook.step].push_back(i);
     if (hook.ran)
       continue;
     OpList witnesses;
@@ -302,47 +304,67 @@ NamedTensor dumpLayout(StringRef name, ref::Tensor t) {
   return out;
 }
 
+void HookRecorder::restart() {
+  for (Recorded &rec : recorded) {
+    for (ref::Tensor &t : rec.operands)
+      t.shape.clear(), t.data.clear(), t.ids.clear();
+    for (std::vector<float> &size : rec.codeSize)
+      size.clear();
+  }
+}
+
+/// The result that has this name of a step.
+static unsigned resultOf(Operation *op, StringRef name) {
+  for (unsigned r = 0; r < op->getNumResults(); ++r)
+    if (resultName(op, r) == name)
+      return r;
+  return 0;
+}
+
+HookValue HookRecorder::takeRan(const Hook &hook) {
+  Operation *op = steps[hook.step];
+  unsigned r = resultOf(op, hook.name);
+  ref::Tensor &kept = recorded[hook.step].operands[op->getNumOperands() + r];
+  ref::Tensor t = whole[hook.step] ? kept : std::move(kept);
+  int64_t rows =
+      std::exchange(t.shape, ref::Shape(namedType(op->getResult(r), hook.name).getShape()))[0];
+  t.shape[0] = rows;
+  return {dumpLayout(hook.name, std::move(t)), "ran"};
+}
+
+llvm::Expected<llvm::StringMap<HookValue>> HookRecorder::insideOf(uint32_t step,
+                                                                  const Session &session) {
+  Operation *op = steps[step];
+  llvm::StringMap<HookValue> inner;
+  auto results = recompute(step, session, [&](Operation *o, unsigned, const ref::Tensor &t) {
+    bool read = isa<ir::KvLoadOp>(o); // as stored by the run
+    inner[ir::nameOf(o)] = {dumpLayout(ir::nameOf(o), t), read ? "ran" : "recomputed"};
+  });
+  if (!results)
+    return results.takeError();
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    if (auto own = inner.find(resultName(op, i)); own != inner.end())
+      own->second.tensor = dumpLayout(own->first(), (*results)[i].value);
+  return inner;
+}
+
 llvm::Expected<std::vector<HookValue>> HookRecorder::values(const Session &session) {
   std::vector<HookValue> result;
   for (uint32_t step = 0; step < steps.size(); ++step) {
-    if (!needed[step])
+    if (wantedOf[step].empty())
       continue;
     if (interrupted())
       return llvm::createStringError(std::errc::interrupted,
                                      "interrupted before all was recomputed");
-    Operation *op = steps[step];
     llvm::StringMap<HookValue> inner;
-    bool any = llvm::any_of(wanted, [&](const Hook &h) { return h.step == step && !h.ran; });
-    if (any) {
-      auto results = recompute(step, session, [&](Operation *o, unsigned, const ref::Tensor &t) {
-        bool read = isa<ir::KvLoadOp>(o); // as stored by the run
-        inner[ir::nameOf(o)] = {dumpLayout(ir::nameOf(o), t), read ? "ran" : "recomputed"};
-      });
-      if (!results)
-        return results.takeError();
-      for (auto [i, result] : llvm::enumerate(op->getResults()))
-        if (auto own = inner.find(resultName(op, i)); own != inner.end())
-          own->second.tensor = dumpLayout(own->first(), (*results)[i].value);
+    if (llvm::any_of(wantedOf[step], [&](size_t i) { return !wanted[i].ran; })) {
+      auto recomputed = insideOf(step, session);
+      if (!recomputed)
+        return recomputed.takeError();
+      inner = std::move(*recomputed);
     }
-    for (const Hook &hook : wanted) {
-      if (hook.step != step)
-        continue;
-      if (!hook.ran) {
-        result.push_back(inner[hook.name]);
-        continue;
-      }
-      unsigned r = 0;
-      if (auto fused = dyn_cast<ir::FusedOp>(op); fused && op->getNumResults() > 1)
-        for (auto [i, name] : llvm::enumerate(fused.getInnerNames()))
-          if (cast<StringAttr>(name).getValue() == hook.name)
-            r = i;
-      ref::Tensor &kept = recorded[step].operands[op->getNumOperands() + r];
-      ref::Tensor t = whole[step] ? kept : std::move(kept);
-      int64_t rows =
-          std::exchange(t.shape, ref::Shape(namedType(op->getResult(r), hook.name).getShape()))[0];
-      t.shape[0] = rows;
-      result.push_back({dumpLayout(hook.name, std::move(t)), "ran"});
-    }
+    for (size_t i : wantedOf[step])
+      result.push_back(wanted[i].ran ? takeRan(wanted[i]) : inner[wanted[i].name]);
   }
   return result;
 }

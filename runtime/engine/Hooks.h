@@ -50,6 +50,8 @@ public:
   static llvm::Expected<std::unique_ptr<HookRecorder>>
   ofSteps(const Model &model, uint32_t begin, uint32_t end, llvm::ArrayRef<Hook> wanted = {});
 
+  /// Forgets what was recorded: for another run.
+  void restart();
   bool wants(uint32_t step) override { return needed[step]; }
   void after(uint32_t step, PlanRunner &runner) override;
 
@@ -57,9 +59,9 @@ public:
   /// empty.
   std::function<void(mlir::Operation *, unsigned result, ref::Tensor &)> onRecomputed;
 
-  /// The wanted values, from all micro-batches since creation, given away: to be asked for once.
-  /// `session` ran them. Errors: what
-  /// the interpreter refuses; std::errc::interrupted after Ctrl-C.
+  /// The wanted values, from all micro-batches since creation or restart(), given away: to be asked
+  /// for once. `session` ran them. Errors: what the interpreter refuses; std::errc::interrupted
+  /// after Ctrl-C.
   llvm::Expected<std::vector<HookValue>> values(const Session &session);
   /// The ops that computing a step again takes, in order: those before it whose results cannot be
   /// recorded, and its own.
@@ -83,12 +85,16 @@ private:
   using OnValue = std::function<void(mlir::Operation *, unsigned, const ref::Tensor &)>;
   llvm::Expected<std::vector<ref::Bounded>> recompute(uint32_t step, const Session &session,
                                                       OnValue onValue);
+  HookValue takeRan(const Hook &hook);
+  /// All values inside a step, recomputed.
+  llvm::Expected<llvm::StringMap<HookValue>> insideOf(uint32_t step, const Session &session);
   Proof proveStored(uint32_t step, const KvCache &cache, ref::Bounded stored) const;
 
   const Model &model;
   std::vector<mlir::Operation *> steps; ///< the graph's op of each step
   llvm::DenseMap<mlir::Operation *, uint32_t> stepOf;
   std::vector<Hook> wanted;
+  std::vector<std::vector<size_t>> wantedOf; ///< per step, indices of those it computes
   llvm::BitVector needed;         ///< steps that are recorded
   llvm::BitVector whole;          ///< those of them whose inputs are, too: to be computed again
   std::vector<Recorded> recorded; ///< per step

@@ -18,12 +18,10 @@ Tracer::Tracer(Session &session, TraceWriter &writer)
       clock(session.model().plan().steps.size()),
       sampleRecord(session.model().plan().nVocab, nTop) {}
 
-llvm::Expected<std::unique_ptr<Tracer>> Tracer::create(TraceWriter &writer,
-                                                       llvm::ArrayRef<std::string> hooks,
-                                                       Session &session, const TracedPrompt &prompt,
-                                                       const SamplingOptions &sampling) {
-  const Model &model = session.model();
-  auto globs = HookGlobs::create(hooks);
+/// Of the values that steps write those that globs match. Error: a glob that matches none.
+static llvm::Expected<std::vector<Hook>> hooksOf(const Model &model,
+                                                 llvm::ArrayRef<std::string> texts) {
+  auto globs = HookGlobs::create(texts);
   if (!globs)
     return globs.takeError();
   auto all = HookRecorder::list(model);
@@ -39,16 +37,35 @@ llvm::Expected<std::unique_ptr<Tracer>> Tracer::create(TraceWriter &writer,
     }
   if (llvm::Error error = globs->checkAllUsed(names))
     return std::move(error);
+  return wanted;
+}
+
+llvm::Expected<std::unique_ptr<Tracer>> Tracer::create(TraceWriter &writer,
+                                                       llvm::ArrayRef<std::string> hooks,
+                                                       Session &session, const TracedPrompt &prompt,
+                                                       const SamplingOptions &sampling) {
+  const Model &model = session.model();
+  auto wanted = hooksOf(model, hooks);
+  if (!wanted)
+    return wanted.takeError();
   auto chain = Chain::create(sampling, model.plan().nVocab);
   if (!chain)
     return chain.takeError();
   std::unique_ptr<Tracer> tracer(new Tracer(session, writer));
-  tracer->hooks = std::move(wanted);
   tracer->document = {{"format", "vetro-trace"}, {"version", traceVersion}};
+  if (!wanted->empty()) {
+    auto recorder = HookRecorder::create(model, *wanted);
+    if (!recorder)
+      return recorder.takeError();
+    tracer->recorder = std::move(*recorder);
+  }
   if (llvm::Error error = traceModel(model, session.nCtx(), session.runner().arenaBytes(), writer,
                                      tracer->document))
     return std::move(error);
   tracer->describePrompt(prompt, sampling, *chain);
+  tracer->document["hooks"] = Json::array();
+  for (const Hook &hook : *wanted)
+    tracer->document["hooks"].push_back(hook.name);
   session.timeSteps(&tracer->clock);
   return tracer;
 }
@@ -80,48 +97,24 @@ void Tracer::describePrompt(const TracedPrompt &prompt, const SamplingOptions &s
     json["text"] = *prompt.text;
     json["encoding"] = encodingJson(explain, *prompt.text);
   }
-  document["batches"] = Json::array(), document["tokens"] = Json::array();
-  document["hooks"] = Json::array();
-  for (const Hook &hook : hooks)
-    document["hooks"].push_back(hook.name);
-}
-
-void Tracer::addToken(int32_t id, int64_t batch, int64_t row) {
-  std::string bytes = tokenizer.piece(id);
-  document["tokens"].push_back({{"position", document["tokens"].size()},
-                                {"id", id},
-                                {"piece", tokenizer.token(id).str()},
-                                {"bytes", llvm::toHex(bytes, /*LowerCase=*/true)},
-                                {"batch", batch},
-                                {"row", row}});
 }
 
 llvm::Error Tracer::beforeBatch(llvm::ArrayRef<BatchToken> batch) {
-  Json &batches = document["batches"];
   uint32_t first = session.length(0);
   // The token that was sampled last is there already.
   for (auto [row, token] : llvm::enumerate(batch)) {
-    if (first + row == document["tokens"].size())
-      addToken(token.id, -1, 0);
-    document["tokens"][first + row]["batch"] = batches.size();
-    document["tokens"][first + row]["row"] = row;
+    if (first + row == tokens.size())
+      tokens.push_back({token.id});
+    tokens[first + row].batch = int64_t(batches.size());
+    tokens[first + row].row = int64_t(row);
   }
-  Json parts = Json::array();
-  for (size_t begin = 0; begin < batch.size(); begin += session.options().nUbatch)
-    parts.push_back(std::min<size_t>(session.options().nUbatch, batch.size() - begin));
-  batches.push_back({{"first", first},
-                     {"tokens", batch.size()},
-                     {"outputs", llvm::count_if(batch, [](auto &t) { return t.output; })},
-                     {"ms", 0},
-                     {"micro_batches", parts}});
+  batches.push_back({first, uint32_t(batch.size()),
+                     uint32_t(llvm::count_if(batch, [](auto &t) { return t.output; }))});
   clock.clear();
-  if (hooks.empty())
-    return llvm::Error::success();
-  auto made = HookRecorder::create(session.model(), hooks);
-  if (!made)
-    return made.takeError();
-  recorder = std::move(*made);
-  session.observe(recorder.get());
+  if (recorder) {
+    recorder->restart();
+    session.observe(recorder.get());
+  }
   return llvm::Error::success();
 }
 
@@ -137,21 +130,43 @@ llvm::Error Tracer::addValues() {
                        v.tensor.shape,
                        {reinterpret_cast<const char *>(v.tensor.data.data()),
                         v.tensor.data.size() * sizeof(float)}});
-  Json &batch = document["batches"].back();
-  std::string file =
-      llvm::formatv("values/{0,0+5}.safetensors", batch["first"].get<int64_t>()).str();
-  batch["values"] = file;
-  return writer.add(file, tensors, {{"producer", "vetro"}});
+  Batch &batch = batches.back();
+  batch.values = llvm::formatv("values/{0,0+5}.safetensors", batch.first).str();
+  return writer.add(batch.values, tensors, {{"producer", "vetro"}});
 }
 
 llvm::Error Tracer::afterBatch(double ms) {
-  Json &batch = document["batches"].back();
-  batch["ms"] = ms;
-  Json times = Json::array();
-  for (double us : clock.microseconds())
-    times.push_back(std::round(us * 10) / 10);
-  batch["step_us"] = std::move(times);
-  return hooks.empty() ? llvm::Error::success() : addValues();
+  batches.back().ms = ms;
+  batches.back().stepUs = clock.microseconds();
+  return recorder ? addValues() : llvm::Error::success();
+}
+
+llvm::Error Tracer::sampled(int32_t id, const SamplingState &before, llvm::ArrayRef<float>) {
+  tokens.back().sampled = {id, sampleRecord.draw(), before.rng, sampleRecord.stages().vec()};
+  tokens.push_back({id});
+  return llvm::Error::success();
+}
+
+// ---- written out ----
+
+Json Tracer::batchesJson() const {
+  Json list = Json::array();
+  for (const Batch &b : batches) {
+    Json parts = Json::array(), times = Json::array();
+    for (uint32_t begin = 0; begin < b.nTokens; begin += session.options().nUbatch)
+      parts.push_back(std::min(session.options().nUbatch, b.nTokens - begin));
+    for (double us : b.stepUs)
+      times.push_back(std::round(us * 10) / 10);
+    list.push_back({{"first", b.first},
+                    {"tokens", b.nTokens},
+                    {"outputs", b.nOutputs},
+                    {"ms", b.ms},
+                    {"micro_batches", parts},
+                    {"step_us", times}});
+    if (!b.values.empty())
+      list.back()["values"] = b.values;
+  }
+  return list;
 }
 
 static Json stageJson(const SampleRecord::Stage &stage, const Tokenizer &tokenizer) {
@@ -168,27 +183,37 @@ static Json stageJson(const SampleRecord::Stage &stage, const Tokenizer &tokeniz
           {"top", top}};
 }
 
-llvm::Error Tracer::sampled(int32_t id, const SamplingState &before, llvm::ArrayRef<float>) {
-  Json stages = Json::array(), words = Json::array();
-  for (const SampleRecord::Stage &stage : sampleRecord.stages())
-    stages.push_back(stageJson(stage, tokenizer));
-  for (uint64_t word : before.rng.s)
-    words.push_back(llvm::utohexstr(word, /*LowerCase=*/true));
-  document["tokens"].back()["sampled"] = {{"id", id},
-                                          {"stages", stages},
-                                          {"draw", sampleRecord.draw()},
-                                          {"rng", words},
-                                          {"eog", tokenizer.isEog(id)}};
-  addToken(id, -1, 0);
-  return llvm::Error::success();
+Json Tracer::tokensJson(size_t n) const {
+  Json list = Json::array();
+  for (auto [position, t] : llvm::enumerate(llvm::ArrayRef(tokens).take_front(n))) {
+    list.push_back({{"position", position},
+                    {"id", t.id},
+                    {"piece", tokenizer.token(t.id).str()},
+                    {"bytes", llvm::toHex(tokenizer.piece(t.id), /*LowerCase=*/true)},
+                    {"batch", t.batch},
+                    {"row", t.row}});
+    if (!t.sampled)
+      continue;
+    Json stages = Json::array(), words = Json::array();
+    for (const SampleRecord::Stage &stage : t.sampled->stages)
+      stages.push_back(stageJson(stage, tokenizer));
+    for (uint64_t word : t.sampled->rng.s)
+      words.push_back(llvm::utohexstr(word, /*LowerCase=*/true));
+    list.back()["sampled"] = {{"id", t.sampled->id},
+                              {"stages", stages},
+                              {"draw", t.sampled->draw},
+                              {"rng", words},
+                              {"eog", tokenizer.isEog(t.sampled->id)}};
+  }
+  return list;
 }
 
 llvm::Error Tracer::finish(const Generation &generation) {
   session.timeSteps(nullptr);
+  document["batches"] = batchesJson();
   // A token that was drawn and not taken, where none was wanted, is none.
-  Json &tokens = document["tokens"];
-  while (tokens.size() > document["prompt"]["ids"].size() + generation.ids.size())
-    tokens.erase(tokens.size() - 1);
+  size_t taken = document["prompt"]["ids"].size() + generation.ids.size();
+  document["tokens"] = tokensJson(std::min(tokens.size(), taken));
   document["text"] = generation.text;
   document["stop"] = stopName(generation.stop);
   return writer.finish(document);

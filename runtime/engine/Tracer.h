@@ -36,18 +36,39 @@ public:
   llvm::Error finish(const Generation &generation);
 
 private:
+  // What happened, to be written out at the end: meanwhile the run waits.
+  struct Batch {
+    uint32_t first, nTokens, nOutputs;
+    double ms = 0;
+    std::vector<double> stepUs = {};
+    std::string values = {}; ///< file; empty: none
+  };
+  struct Sampled {
+    int32_t id;
+    double draw;
+    Rng rng;
+    std::vector<SampleRecord::Stage> stages;
+  };
+  struct Token {
+    int32_t id;
+    int64_t batch = -1, row = 0; ///< -1: it did not run
+    std::optional<Sampled> sampled = {};
+  };
+
   Tracer(Session &session, TraceWriter &writer);
   void describePrompt(const TracedPrompt &prompt, const SamplingOptions &sampling,
                       const Chain &chain);
-  void addToken(int32_t id, int64_t batch, int64_t row);
   llvm::Error addValues();
+  nlohmann::ordered_json batchesJson() const;
+  nlohmann::ordered_json tokensJson(size_t n) const;
 
   Session &session;
   const Tokenizer &tokenizer;
   TraceWriter &writer;
   nlohmann::ordered_json document;
-  std::vector<Hook> hooks;                ///< wanted
-  std::unique_ptr<HookRecorder> recorder; ///< of the batch that runs
+  std::vector<Batch> batches;
+  std::vector<Token> tokens;
+  std::unique_ptr<HookRecorder> recorder; ///< null: no values are kept
   StepClock clock;
   SampleRecord sampleRecord;
 };

@@ -62,9 +62,7 @@ void SampleRecord::add(const char *name, bool active, const Candidates &c) {
   } else {
     stage.massRemoved = 0;
     stage.entropyBits = last->entropyBits;
-    stage.top.clear();
-    for (const Candidate &candidate : c.list())
-      seen[candidate.id] = uint8_t(nStages);
+    stage.top.clear(); // who is left is as it was
   }
   ++nStages;
 }
