@@ -95,7 +95,7 @@ private:
   llvm::DenseMap<mlir::Operation *, uint32_t> stepOf;
   std::vector<Hook> wanted;
   std::vector<std::vector<size_t>> wantedOf; ///< per step, indices of those it computes
-  llvm::BitVector needed;         ///< steps that are recorded
+  llvm::BitVector needed;                    ///< steps that are recorded
   llvm::BitVector whole;          ///< those of them whose inputs are, too: to be computed again
   std::vector<Recorded> recorded; ///< per step
 };

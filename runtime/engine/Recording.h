@@ -43,7 +43,8 @@ public:
 
   /// The rows of one token of some values, each without its first axis, in the order of `names`;
   /// one that has no row there, or that cannot be had, has no data. Of what the cache holds it is
-  /// the token's own cell; scores and probabilities are those of the cells up to its own. Errors: what running refuses.
+  /// the token's own cell; scores and probabilities are those of the cells up to its own. Errors:
+  /// what running refuses.
   llvm::Expected<std::vector<HookValue>> values(size_t position, llvm::ArrayRef<std::string> names);
   /// Whether a value can be seen at this token.
   bool has(size_t position, llvm::StringRef name) const;

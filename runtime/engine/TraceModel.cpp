@@ -85,15 +85,52 @@ static std::string textOf(ModuleOp module) {
 }
 
 namespace {
+/// A planned graph as code, made when it is asked for.
+class StepCode {
+public:
+  StepCode(std::shared_ptr<Graph> graph, std::string level)
+      : graph(std::move(graph)), level(std::move(level)) {}
+  /// In LLVM's dialect.
+  llvm::Expected<std::string> text() {
+    if (llvm::Error error = make())
+      return std::move(error);
+    return lowered;
+  }
+  llvm::Expected<std::string> assembly() {
+    if (llvm::Error error = make())
+      return std::move(error);
+    return machine;
+  }
+
+private:
+  llvm::Error make() {
+    if (!machine.empty())
+      return llvm::Error::success();
+    llvm::LLVMContext context;
+    auto code = lower(*graph->module, context, {.keepText = true});
+    if (!code)
+      return code.takeError();
+    auto assembly = compileAssembly(std::move(code->code), level);
+    if (!assembly)
+      return assembly.takeError();
+    lowered = std::move(code->text), machine = std::move(*assembly);
+    return llvm::Error::success();
+  }
+
+  std::shared_ptr<Graph> graph;
+  std::string level, lowered, machine;
+};
+
 /// Runs the passes once more and writes down what each does.
 class PassTrace {
 public:
   PassTrace(const Model &model, TraceWriter &writer) : model(model), writer(writer) {}
 
   llvm::Error run(Json &document) {
-    auto graph = buildModelGraph(model.file(), model.options());
-    if (!graph)
-      return graph.takeError();
+    auto built = buildModelGraph(model.file(), model.options());
+    if (!built)
+      return built.takeError();
+    auto graph = std::make_shared<Graph>(std::move(*built));
     PassObserver observer;
     observer.before = [&](StringRef pass, ModuleOp) { begin(pass, *graph); };
     observer.after = [&](StringRef, ModuleOp) { end(*graph); };
@@ -108,7 +145,7 @@ public:
     document["graphs"] = std::move(graphs);
     if (failed)
       return std::move(failed);
-    return assemble(*graph, document);
+    return assemble(std::move(graph), document);
   }
 
 private:
@@ -150,18 +187,13 @@ private:
     pass["rewrites"] = std::move(list);
   }
 
-  llvm::Error assemble(Graph &graph, Json &document) {
-    llvm::LLVMContext context;
-    auto lowered = lower(*graph.module, context, {.keepText = true});
-    if (!lowered)
-      return lowered.takeError();
-    if (llvm::Error error = writer.add("ir/steps.mlir", lowered->text))
+  llvm::Error assemble(std::shared_ptr<Graph> graph, Json &document) {
+    std::string level = model.options().level, file = "asm/" + level + ".s";
+    document["assembly"] = file;
+    auto code = std::make_shared<StepCode>(std::move(graph), std::move(level));
+    if (llvm::Error error = writer.addLater("ir/steps.mlir", [code] { return code->text(); }))
       return error;
-    auto assembly = compileAssembly(std::move(lowered->code), model.options().level);
-    if (!assembly)
-      return assembly.takeError();
-    document["assembly"] = "asm/" + model.options().level + ".s";
-    return writer.add(document["assembly"].get<std::string>(), *assembly);
+    return writer.addLater(file, [code] { return code->assembly(); });
   }
 
   const Model &model;

@@ -140,8 +140,11 @@ llvm::Error addValues(Recording &r, const Place &place, Screen &s) {
   for (const HookValue &value : *values)
     table.rows.push_back(valueRow(value));
   if (table.rows.empty())
-    table = {"values", {}, {{text("what it computes goes into the cache or into records of 8 bits; Enter: "
-                                  "the values inside", Tone::Dim)}}};
+    table = {"values",
+             {},
+             {{text("what it computes goes into the cache or into records of 8 bits; Enter: "
+                    "the values inside",
+                    Tone::Dim)}}};
   s.tables.push_back(std::move(table));
   if (!values->empty() && place.row < values->size()) {
     const HookValue &value = (*values)[place.row];
@@ -203,7 +206,8 @@ llvm::Expected<Table> layerMap(Recording &r, const Place &place) {
       size_t layer;
       llvm::StringRef value;
       const std::string &name = text.get_ref<const std::string &>();
-      if (!splitName(name, layer, value) || layer > d["steps"].size() || !r.isRan(place.token, name))
+      if (!splitName(name, layer, value) || layer > d["steps"].size() ||
+          !r.isRan(place.token, name))
         continue;
       if (!llvm::is_contained(columns, value))
         columns.push_back(value.str());

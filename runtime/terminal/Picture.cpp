@@ -145,9 +145,9 @@ std::vector<Line> picture(screens::Stepper &stepper, const screens::Screen &scre
   else
     llvm::append_range(lines, body(stepper, screen, rest, view));
   llvm::append_range(lines, message);
-  lines.push_back({{view.more ? "PageDown more  " : "", {Tone::Accent, false}},
-                   {"Space step  n p op  N P layer  t T token  Enter  Tab  ? help",
-                    {Tone::Dim, false}}});
+  lines.push_back(
+      {{view.more ? "PageDown more  " : "", {Tone::Accent, false}},
+       {"Space step  n p op  N P layer  t T token  Enter  Tab  ? help", {Tone::Dim, false}}});
   lines.resize(view.height);
   for (Line &line : lines) {
     if (view.ascii)

@@ -127,6 +127,11 @@ llvm::Error TraceWriter::add(llvm::StringRef name, llvm::ArrayRef<RawTensor> ten
   return add(name, bytes);
 }
 
+llvm::Error TraceWriter::addLater(llvm::StringRef name, Make make) {
+  auto bytes = make();
+  return bytes ? add(name, *bytes) : bytes.takeError();
+}
+
 // ---- reading ----
 
 llvm::Expected<std::shared_ptr<const Bytes>> TraceFile::bytesOf(llvm::StringRef file) const {
@@ -141,6 +146,12 @@ llvm::Expected<std::shared_ptr<const Bytes>> TraceFile::bytesOf(llvm::StringRef 
     return Bytes::ofFile(full);
   }
   auto found = members.find(file.str());
+  if (auto make = later.find(file.str()); make != later.end() && found == members.end()) {
+    auto bytes = make->second();
+    if (!bytes)
+      return bytes.takeError();
+    found = members.emplace(file.str(), Bytes::ofText(file, std::move(*bytes))).first;
+  }
   if (found == members.end())
     return llvm::createStringError(name + ": has no file " + printable(file));
   return found->second;
@@ -200,10 +211,13 @@ llvm::Expected<std::unique_ptr<TraceFile>> TraceFile::open(llvm::StringRef path)
   return trace;
 }
 
-llvm::Expected<std::unique_ptr<TraceFile>> TraceFile::of(llvm::StringRef path, Members members) {
+llvm::Expected<std::unique_ptr<TraceFile>>
+TraceFile::of(llvm::StringRef path, Members members,
+              std::map<std::string, TraceWriter::Make> later) {
   std::unique_ptr<TraceFile> trace(new TraceFile());
   trace->name = path.str();
   trace->members = std::move(members);
+  trace->later = std::move(later);
   if (llvm::Error error = trace->readDocument())
     return std::move(error);
   return trace;
@@ -226,12 +240,17 @@ llvm::Error MemoryTrace::add(llvm::StringRef name, llvm::StringRef bytes) {
   return llvm::Error::success();
 }
 
+llvm::Error MemoryTrace::addLater(llvm::StringRef name, Make make) {
+  later[name.str()] = std::move(make);
+  return llvm::Error::success();
+}
+
 llvm::Error MemoryTrace::finish(const Json &document) {
   return add(documentName, textOf(document));
 }
 
 llvm::Expected<std::unique_ptr<TraceFile>> MemoryTrace::take() {
-  return TraceFile::of("the run", std::move(members));
+  return TraceFile::of("the run", std::move(members), std::move(later));
 }
 
 } // namespace vetro

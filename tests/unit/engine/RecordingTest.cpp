@@ -1,4 +1,5 @@
-// A run that was recorded: visited again it has the bits it had, whatever is looked at, in any order.
+// A run that was recorded: visited again it has the bits it had, whatever is looked at, in any
+// order.
 #include "runtime/engine/Recording.h"
 #include "runtime/jit/Compile.h"
 #include "tests/unit/engine/EngineTest.h"
@@ -59,8 +60,8 @@ TEST_CASE("a recorded run is the run, at every level") {
     RecordOptions options = someTokens(6);
     LogitsKept kept;
     auto session = open(model, options.session);
-    Generation plain = must(generate(*session, model->tokenizer(), prompt, options.generate,
-                                     [](llvm::StringRef) {}, &kept));
+    Generation plain = must(generate(
+        *session, model->tokenizer(), prompt, options.generate, [](llvm::StringRef) {}, &kept));
     auto recording = must(Recording::record(model, {prompt}, options));
     std::vector<int32_t> ids = prompt;
     ids.insert(ids.end(), plain.ids.begin(), plain.ids.end());
@@ -99,8 +100,9 @@ TEST_CASE("a visit gives the dump's bits, across pages of the cache") {
       if (names[i] == "blk.0.attn_probs") { // [heads, cells]: those up to its own
         size_t cells = whole->tensor.shape[2];
         for (size_t h = 0; h < size_t(whole->tensor.shape[1]); ++h)
-          CHECK(sameBits(row.slice(h * cells, position + 1),
-                         llvm::ArrayRef(values[i].tensor.data).slice(h * (position + 1), position + 1)));
+          CHECK(sameBits(
+              row.slice(h * cells, position + 1),
+              llvm::ArrayRef(values[i].tensor.data).slice(h * (position + 1), position + 1)));
       } else {
         CHECK(sameBits(row, values[i].tensor.data));
       }
@@ -116,7 +118,8 @@ TEST_CASE("what a layer would say were it the last") {
   auto values = must(recording->values(3, {"blk.0.l_out", "blk.1.l_out", "logits"}));
   // The last layer's own row changes nothing; another one does, and only for this visit.
   CHECK(sameBits(must(recording->logitsWith(3, "blk.1.l_out", values[1])), values[2].tensor.data));
-  CHECK_FALSE(sameBits(must(recording->logitsWith(3, "blk.1.l_out", values[0])), values[2].tensor.data));
+  CHECK_FALSE(
+      sameBits(must(recording->logitsWith(3, "blk.1.l_out", values[0])), values[2].tensor.data));
   must(recording->values(1, {"logits"})); // not from what is remembered
   CHECK(sameBits(must(recording->values(3, {"logits"}))[0].tensor.data, values[2].tensor.data));
 }
