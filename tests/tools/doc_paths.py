@@ -1,7 +1,8 @@
 """Every path that a page names exists: stale prose is found on the day it goes stale.
 
 Looked at: words in `code` and in fenced blocks, and targets of links, of README.md files and docs/.
-A path counts from the project's root or from the page's own folder. A file that the page itself shows, in
+A path counts from the project's root, from the page's own folder, or, of a lab's page, from its
+starter/ and from labs/. A file that the page itself shows, in
 a block marked `python FILE` or `cpp FILE`, is there for its readers.
 """
 
@@ -51,7 +52,8 @@ def exists(word, page, known):
     word = re.sub(r":\d+(-\d+)?$", "", word).rstrip("/")
     word = word[2:] if word.startswith("./") else word
     folder = page.rsplit("/", 1)[0] + "/" if "/" in page else ""
-    return word in known or folder + word in known or resolved(folder + word) in known
+    return (word in known or folder + word in known or resolved(folder + word) in known
+            or (page.startswith("labs/") and (folder + "starter/" + word in known or "labs/" + word in known)))
 
 
 def resolved(path):
@@ -89,11 +91,13 @@ GOOD = [
     page("`viz/Dot.cpp` and `viz/` and [it](viz/Dot.cpp) and `viz/Dot.cpp:12`, see `viz/*.cpp`"),
     page("```\n./bootstrap test\n```\n`a/b`, `blk.0.attn_q.weight`, `build/bin/vetro`", bootstrap=""),
     page("```python a.py\nx\n```\n```console\n$ python3 a.py\n```"),
+    page("", **{"labs/01-x/README.md": "`a.py`", "labs/01-x/starter/a.py": ""}),
     page("[up](viz/README.md)", **{"docs/a.md": "[x](../viz/Dot.cpp)"}),
 ]
 BAD = [
     page("`viz/Svg.cpp`"), page("`Svg.cpp`"), page("```python a.py\nx\n```\n`b.py`"), page("[it](viz/Svg.cpp)"), page("`frontends/arch/`"),
     page("```\n./bootstrap test\n```"), page("", **{"docs/a.md": "[x](../viz/Svg.cpp)"}),
+    page("", **{"labs/01-x/README.md": "`b.py`", "labs/01-x/starter/a.py": ""}),
     page("run `cat viz/Svg.cpp` first"), page('<img src="viz/a.svg" width="9">'),
 ]
 

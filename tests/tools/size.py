@@ -1,10 +1,12 @@
-"""Small or split: lengths of functions, files, folder READMEs, and of all CMake together.
+"""Small or split: lengths of functions, files, folder READMEs (a lab's is its lesson and as long as that
+takes), and of all CMake together.
 
 Functions: a warning over 40 lines, an error over 100. Files: a warning over 400, an error over 800.
 Tables (.def, .inc), generated docs and data are no code and are not measured.
 """
 
 import ast
+import re
 
 import cpp
 import tree
@@ -12,6 +14,7 @@ import tree
 WARN_FUNCTION, MAX_FUNCTION = 40, 100
 WARN_FILE, MAX_FILE = 400, 800
 MAX_README, MAX_CMAKE = 30, 600
+LESSON = re.compile(r"labs/\d[^/]*/README\.md$")
 CODE = (".h", ".cpp", ".cu", ".td", ".py", ".js", ".css", ".html", ".mlir", ".test")
 
 
@@ -20,7 +23,7 @@ def is_cmake(path):
 
 
 def is_folder_readme(path):
-    return path.endswith("/README.md")
+    return path.endswith("/README.md") and not LESSON.match(path)
 
 
 def is_measured(path):
@@ -71,6 +74,7 @@ GOOD = [
     {"a.cpp": "const char *table[] = {\n" + '  "x",\n' * 300 + "};\n"},
     {"a.h": "namespace a {\nstruct S {\n" + "  int f() { return 1; }\n" * 200 + "};\n}\n"},
     {"x/README.md": "line\n" * 30},
+    {"labs/01-x/README.md": "line\n" * 200},
 ]
 BAD = [
     {"a.cpp": function_of(101)},
@@ -79,6 +83,7 @@ BAD = [
     {"a.h": "// x\n" * 801},
     {"a.py": "def f():\n" + "    pass\n" * 101},
     {"x/README.md": "line\n" * 31},
+    {"labs/README.md": "line\n" * 31},
     {"CMakeLists.txt": "# x\n" * 601},
 ]
 

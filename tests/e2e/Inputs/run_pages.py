@@ -1,12 +1,13 @@
-"""README.md and docs/*.md show what the program does: each block marked `console` is run.
+"""README.md, docs/*.md and the labs' lessons show what the program does: each block marked `console` is run.
 
 In a block, a line "$ COMMAND" is run by bash and the lines after it are its output; "..." stands for
-any text within a line, and alone for any lines. A block marked `python FILE` is saved under that name
-first. Commands run in an empty folder where build/bin/vetro, build/python, bootstrap, models/ and docs/ are
+any text within a line, and alone for any lines; "cd FOLDER" holds for the rest of the page. A block marked `python FILE` is saved under that name
+first. Commands run in an empty folder where `vetro` is the program, and build/bin/vetro, build/python, bootstrap, models/ and docs/ are
 those of the project, and python3 is that of .venv, if there is one. A page whose needs are missing is skipped, with the reason.
 """
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -14,16 +15,19 @@ import sys
 
 VETRO, ROOT, FOLDER = sys.argv[1:4]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": "build/python",
-               "PATH": f"{os.path.abspath(ROOT)}/.venv/bin{os.pathsep}{os.environ['PATH']}"}
+               "PATH": os.pathsep.join((f"{os.path.abspath(ROOT)}/.venv/bin", f"{os.path.abspath(FOLDER)}/build/bin",
+                                        os.environ["PATH"]))}
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def pages():
     names = sorted(n for n in os.listdir(f"{ROOT}/docs") if n.endswith(".md"))
-    return ["README.md"] + [f"docs/{name}" for name in names]
+    lessons = sorted(str(p.relative_to(ROOT)) for p in pathlib.Path(ROOT).glob("labs/[0-9]*/README.md"))
+    return ["README.md"] + [f"docs/{name}" for name in names] + lessons
 
 
 def prepare():
+    shutil.rmtree(FOLDER, ignore_errors=True)
     for folder in (FOLDER, f"{FOLDER}/build", f"{FOLDER}/build/bin"):
         os.makedirs(folder, exist_ok=True)
     links = {"build/bin/vetro": VETRO, "build/python": f"{os.path.dirname(VETRO)}/../python", "models": f"{ROOT}/models", "docs": f"{ROOT}/docs",
@@ -69,14 +73,19 @@ def missing(text):
     return None
 
 
-def run_block(page, block):
+def run_block(page, block, folder):
+    """Runs a block in a folder; returns the one that it ends in."""
     for command, expected in commands(block):
-        done = subprocess.run(["bash", "-c", command], cwd=FOLDER, env=ENVIRONMENT,
+        if command.startswith("cd "):
+            folder = os.path.join(folder, command[3:])
+            continue
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT,
                               capture_output=True, text=True)
         output = done.stdout + done.stderr
         if done.returncode or not matches(expected, output):
             sys.exit(f"{page}: $ {command}\nexit code {done.returncode}, output:\n{output}"
                      f"the page says:\n" + "\n".join(expected))
+    return folder
 
 
 def check_bootstrap(page, text):
@@ -114,12 +123,13 @@ def main():
         if why and shown:
             print(f"skipped: {page}: {why}")
             continue
+        folder = FOLDER
         for kind, block in blocks:
             check_kind(page, kind, block)
             if kind.startswith("python "):
                 open(f"{FOLDER}/{kind.split()[1]}", "w", encoding="utf-8").write(block)
             if kind == "console":
-                run_block(page, block)
+                folder = run_block(page, block, folder)
                 count += len(commands(block))
     print(f"pages: {count} commands run")
 
