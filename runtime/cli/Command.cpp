@@ -11,24 +11,27 @@
 
 namespace vetro::cli {
 
-int fail(const llvm::Twine &message) {
+std::string oneLine(const llvm::Twine &text) {
   std::string line;
-  for (char c : message.str())
+  for (char c : text.str())
     if (c == '\n')
       line += "; "; // several joined errors are one line too
     else if (static_cast<unsigned char>(c) < ' ' || c == 127)
       line += "\\x" + llvm::utohexstr(static_cast<unsigned char>(c), /*LowerCase=*/true, 2);
     else
       line += c;
+  return line;
+}
+
+int fail(const llvm::Twine &message) {
   llvm::outs().flush();
-  llvm::errs() << "vetro: " << line << "\n";
+  llvm::errs() << "vetro: " << oneLine(message) << "\n";
   return InputError;
 }
 
 int fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
 
-/// $XDG_CACHE_HOME/vetro, else ~/.cache/vetro; empty where neither is known.
-static std::string defaultCacheDir() {
+std::string defaultCacheDir() {
   llvm::SmallString<128> folder;
   if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
     folder = cache;

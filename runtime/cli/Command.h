@@ -11,6 +11,8 @@ namespace vetro::cli {
 /// Exit codes of the program.
 enum ExitCode { Done = 0, AnswerIsNo = 1, InputError = 2, Interrupted = 130 };
 
+/// `text`, which may quote a file, as one line that is safe to show: control characters escaped.
+std::string oneLine(const llvm::Twine &text);
 /// Prints "vetro: message" as one line on stderr and returns InputError.
 int fail(llvm::Error error);
 int fail(const llvm::Twine &message);
@@ -38,6 +40,9 @@ void addRoundOption(CLI::App &command, ModelOptions &options);
 void addLevelOption(CLI::App &command, std::string &level);
 /// Adds all options of a model that runs: those two groups, --threads, --cache-dir, ...
 void addModelOptions(CLI::App &command, ModelOptions &options, const std::string &model = "MODEL");
+/// Where compiled plans are kept: $XDG_CACHE_HOME/vetro, else ~/.cache/vetro; empty: neither is
+/// known.
+std::string defaultCacheDir();
 /// Adds -c and --ubatch.
 void addSessionOptions(CLI::App &command, SessionOptions &options);
 
@@ -63,6 +68,7 @@ void addBench(CLI::App &program, int &exitCode);
 void addInspect(CLI::App &program, int &exitCode);
 void addMakeTiny(CLI::App &program, int &exitCode);
 void addQuantize(CLI::App &program, int &exitCode);
+void addLab(CLI::App &program, int &exitCode);
 void addCompletion(CLI::App &program, int &exitCode);
 void addNames(CLI::App &program, int &exitCode);
 void addGraph(CLI::App &program, int &exitCode);

@@ -25,6 +25,7 @@ static void addSubcommands(CLI::App &program, int &exitCode) {
   addPasses(program, exitCode);
   addMakeTiny(program, exitCode);
   addQuantize(program, exitCode);
+  addLab(program, exitCode);
   // Reads its own command line before this one is looked at; here for --help and completion.
   program.add_subcommand("opt", "MLIR's optimiser driver with Vetro's dialect and passes");
   addCompletion(program, exitCode);
