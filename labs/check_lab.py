@@ -91,7 +91,7 @@ def solved():
 
 def wrong_answer(exercise, answer):
     """Another answer of the same form."""
-    words = answer.replace(",", " ").split()
+    words = answer.translate(str.maketrans("[](),", "     ")).split()
     if exercise["kind"] == "words":
         return " ".join([*words[:-1], words[-1] + "x"])
     return " ".join([str(float(words[0]) * 1.5 + 1), *words[1:]])
