@@ -10,7 +10,7 @@ namespace vetro::labs {
 
 /// What an exercise's answer is held to; the kind of the exercise tells which fields count.
 struct Truth {
-  std::vector<double> numbers = {};                 ///< Number: one; Integers, Values, Program
+  std::vector<double> numbers = {};                 ///< all other kinds
   std::vector<std::vector<std::string>> words = {}; ///< Words: of each word its spellings
   std::vector<int64_t> shape = {};                  ///< Program: of the result
   std::vector<NamedTensor> inputs = {};             ///< Program: what it is run on

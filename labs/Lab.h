@@ -19,7 +19,7 @@ std::vector<EmbeddedFile> embeddedFiles();
 
 /// How an answer is read and compared.
 enum class Kind {
-  Number,   ///< one number, equal within `tolerance`
+  Number,   ///< numbers in order, equal within `tolerance`
   Integers, ///< whole numbers in order
   Words,    ///< words in order, of each one of some spellings
   Values,   ///< a file of numbers, by its signal to noise
