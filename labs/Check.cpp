@@ -13,7 +13,7 @@
 namespace vetro::labs {
 
 static const LabCode &codeOf(const Lab &lab) {
-  for (const LabCode *code : {&graphByHand, &sixteenSteps, &normAndRope})
+  for (const LabCode *code : {&graphByHand, &sixteenSteps, &normAndRope, &bugHunt})
     if (code->number == lab.number)
       return *code;
   llvm_unreachable("a lab without code");

@@ -15,7 +15,6 @@ namespace vetro::cli {
 namespace {
 struct LabOptions {
   std::string action, lab, what;
-  std::string cacheDir;
   std::optional<uint64_t> seed;
   bool json = false;
 };
@@ -52,7 +51,7 @@ static int list(const LabOptions &o) {
 
 static int startLab(const LabOptions &o, const Lab &lab) {
   uint64_t seed = o.seed ? *o.seed : std::random_device()();
-  auto folder = start(lab, o.what, seed, tinyModel(o.cacheDir));
+  auto folder = start(lab, o.what, seed, tinyModel(defaultCacheDir()));
   if (!folder)
     return fail(folder.takeError());
   std::string dir = o.what.empty() ? "" : " " + nameText(folder->path());
@@ -87,7 +86,7 @@ static int checkLab(const LabOptions &o, const Lab &lab) {
   auto folder = Folder::open(lab, o.what);
   if (!folder)
     return fail(folder.takeError());
-  auto verdicts = check(lab, *folder, tinyModel(o.cacheDir));
+  auto verdicts = check(lab, *folder, tinyModel(defaultCacheDir()));
   if (!verdicts)
     return fail(verdicts.takeError());
   folder->right.clear();
@@ -148,7 +147,6 @@ static int runLab(const LabOptions &o) {
 
 void addLab(CLI::App &program, int &exitCode) {
   auto o = std::make_shared<LabOptions>();
-  o->cacheDir = defaultCacheDir();
   CLI::App *c = program.add_subcommand("lab", "lessons with exercises, checked");
   c->add_option("ACTION", o->action, "what to do")
       ->required()
@@ -159,8 +157,6 @@ void addLab(CLI::App &program, int &exitCode) {
                 "the first that is not right)");
   c->add_option("--seed", o->seed, "start: of what is planted (default: another each time)")
       ->check(range<uint64_t>(0, UINT64_MAX));
-  c->add_option("--cache-dir", o->cacheDir,
-                "folder of compiled plans; '': keep none (default: ~/.cache/vetro)");
   c->add_flag("--json", o->json, "one object: labs; lab, folder, seed; right, exercises; hint");
   c->footer(
       "list shows all labs, start writes one into a new folder, check reads what stands there,\n"

@@ -8,7 +8,7 @@ import sys
 from look import row_of
 
 subprocess.run([sys.argv[1], "run", "tiny", "-p", "Ciao, come", "-n", "4", "--ubatch", "3", "--temp", "0.8",
-                "--top-k", "5", "--seed", "3", "--trace-hooks", "embed", "--trace", "run", "--cache-dir", "../cache"],
+                "--top-k", "5", "--seed", "3", "--trace-hooks", "embed", "--trace", "run"],
                check=True, stdout=subprocess.DEVNULL)
 trace = json.load(open("run/trace.json", encoding="utf-8"))
 model, batch = trace["model"], trace["batches"][0]
