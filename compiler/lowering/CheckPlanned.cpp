@@ -35,6 +35,20 @@ static llvm::Error checkOperands(Operation *op) {
   return llvm::Error::success();
 }
 
+/// What a kernel multiplies with is a weight: only weights are repacked into its tiles. The weights
+/// of an op stand behind its first operand, one for each kernel.
+static llvm::Error checkWeights(Operation *op) {
+  auto kernels = op->getAttrOfType<ArrayAttr>("vetro.kernels");
+  for (size_t i = 0; kernels && i < kernels.size(); ++i)
+    if (i + 1 >= op->getNumOperands() ||
+        !ir::storageOf(op->getOperand(i + 1)).getDefiningOp<ir::GetWeightOp>())
+      return llvm::createStringError("'%s' (%s) multiplies with what is no weight; declare it as "
+                                     "vetro.weight, or use vetro.bmm",
+                                     op->getName().getStringRef().str().c_str(),
+                                     ir::nameOf(op).str().c_str());
+  return llvm::Error::success();
+}
+
 llvm::Error checkPlanned(ModuleOp module) {
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
   if (!forward || forward.isDeclaration() || !forward.getBody().hasOneBlock())
@@ -49,6 +63,8 @@ llvm::Error checkPlanned(ModuleOp module) {
     if (llvm::Error error = checkBuffers(&op, count.getInt()))
       return error;
     if (llvm::Error error = checkOperands(&op))
+      return error;
+    if (llvm::Error error = checkWeights(&op))
       return error;
   }
   Operation *end = forward.front().getTerminator();

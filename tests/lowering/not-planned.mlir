@@ -49,3 +49,13 @@ module attributes {vetro.num_buffers = 0 : i64} {
     return %x : tensor<?x16xf32>
   }
 }
+
+// -----
+
+// CHECK: 'vetro.matmul' (c) multiplies with what is no weight; declare it as vetro.weight, or use vetro.bmm
+module attributes {vetro.num_buffers = 1 : i64} {
+  func.func @forward(%b: tensor<?x16xf32>, %a: tensor<32x16xf32>) -> tensor<?x32xf32> {
+    %c = vetro.matmul %b, %a {vetro.kernels = ["vt_matmul_f32"], vetro.buffers = array<i64: 0>} : (tensor<?x16xf32>, tensor<32x16xf32>) -> tensor<?x32xf32> loc("c")
+    return %c : tensor<?x32xf32>
+  }
+}

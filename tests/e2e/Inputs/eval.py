@@ -50,6 +50,15 @@ def by_hand():
     expect(b"differs" in run("eval", graph, values, code=1).stdout, "a wrong value is seen")
     run("eval", graph, values, "--min-snr", "1", code=0)
     error("eval", graph, has=["no tensor \"a\""])
+    product = write("two-values.mlir", """func.func @f(%b: tensor<?x4xf32> {vetro.input = "b"},
+                    %a: tensor<2x4xf32> {vetro.input = "a"}) -> tensor<?x2xf32> {
+  %c = vetro.matmul %b, %a : (tensor<?x4xf32>, tensor<2x4xf32>) -> tensor<?x2xf32> loc("c")
+  return %c : tensor<?x2xf32>
+}""")
+    rows = path("rows.safetensors")
+    tensors.write(rows, {"a": ([2, 4], a[:8]), "b": ([6, 4], b)})
+    error("eval", product, rows, has=["(c) multiplies with", "vetro.bmm"])
+    run("eval", product, rows, "--reference")
     error("eval", graph, values, "-o", values, has=["-o"])
     error("eval", write("bad.mlir", "func.func @f() {"), has=["bad.mlir:1:"])
     error("eval", path("nowhere.mlir"), has=["nowhere.mlir"])
