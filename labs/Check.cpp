@@ -7,6 +7,7 @@
 #include "runtime/jit/Compile.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -30,9 +31,12 @@ ModelOptions tinyModel(std::string cacheDir) {
 llvm::Expected<Folder> start(const Lab &lab, llvm::StringRef path, uint64_t seed,
                              const ModelOptions &tiny) {
   auto folder = Folder::start(lab, path, seed);
-  if (folder && codeOf(lab).prepare)
-    if (llvm::Error error = codeOf(lab).prepare(*folder, tiny))
-      return std::move(error);
+  if (!folder || !codeOf(lab).prepare)
+    return folder;
+  if (llvm::Error error = codeOf(lab).prepare(*folder, tiny)) {
+    llvm::sys::fs::remove_directories(folder->path()); // it was not there before
+    return std::move(error);
+  }
   return folder;
 }
 

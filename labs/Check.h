@@ -38,8 +38,7 @@ extern const LabCode graphByHand, sixteenSteps, normAndRope, bugHunt;
 /// The options of the model `tiny`, the one inside the program. `cacheDir`: of compiled plans.
 ModelOptions tinyModel(std::string cacheDir);
 
-/// Folder::start, and the files that the lab's code makes. Errors of both; a folder that was begun
-/// stays.
+/// Folder::start, and the files that the lab's code makes. Errors of both; then there is no folder.
 llvm::Expected<Folder> start(const Lab &lab, llvm::StringRef path, uint64_t seed,
                              const ModelOptions &tiny);
 /// The verdict on each exercise, in order. Errors: Folder::answers', what the engine refuses.

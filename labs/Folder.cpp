@@ -68,12 +68,16 @@ llvm::Expected<Folder> Folder::start(const Lab &lab, llvm::StringRef at, uint64_
                                    " `vetro lab check " +
                                    lab.number + "` goes on with it, `vetro lab start " +
                                    lab.number + " DIR` starts in another folder");
+  llvm::Error error = llvm::Error::success();
   for (auto [file, text] : lab.givenFiles())
-    if (llvm::Error error = writeText(folder.pathOf(file), text))
-      return std::move(error);
-  if (llvm::Error error = folder.save())
-    return std::move(error);
-  return folder;
+    if (!error)
+      error = writeText(folder.pathOf(file), text);
+  if (!error)
+    error = folder.save();
+  if (!error)
+    return folder;
+  fs::remove_directories(folder.folder);
+  return std::move(error);
 }
 
 /// What .lab.json tells, or null where it is no such object.

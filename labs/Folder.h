@@ -16,7 +16,7 @@ namespace vetro::labs {
 class Folder {
 public:
   /// Makes the folder and writes what the lab gives into it. Empty `path`: ./NAME. Errors: there is
-  /// something at `path`, it cannot be written.
+  /// something at `path`; it cannot be written, and then it is gone again.
   static llvm::Expected<Folder> start(const Lab &lab, llvm::StringRef path, uint64_t seed);
   /// Opens one that was started. Empty `path`: the working folder if it is the lab's, else ./NAME.
   /// Errors: no folder, not of this lab, a damaged .lab.json.

@@ -28,9 +28,9 @@ def expect(condition, *what):
         sys.exit(f"lab {NUMBER}: {' '.join(map(str, what))}")
 
 
-def vetro(*args, code=0):
-    """stdout of `vetro lab ...` in FOLDER; of an error its line."""
-    done = subprocess.run([VETRO, "lab", *args], cwd=FOLDER, env=ENVIRONMENT, capture_output=True, text=True)
+def vetro(*args, code=0, folder=FOLDER):
+    """stdout of `vetro lab ...` in a folder; of an error its line."""
+    done = subprocess.run([VETRO, "lab", *args], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
     expect(done.returncode == code, args, "exit code", done.returncode, done.stdout, done.stderr)
     if code == 2:
         expect(done.stderr.startswith("vetro: ") and done.stderr.count("\n") == 1, args, done.stderr)
@@ -68,8 +68,12 @@ def started():
 
 
 def hints():
+    first = LAB["exercises"][0]
+    text = vetro("hint", NUMBER, folder=WORK)
+    expect(text == f"{first['id']}: {first['question']}\nhint 1 of {len(first['hints'])}: {first['hints'][0]}\n", text)
     for exercise in LAB["exercises"]:
-        for i, hint in enumerate(exercise["hints"], 1):
+        given = 1 if exercise is first else 0
+        for i, hint in enumerate(exercise["hints"][given:], 1 + given):
             found = json.loads(vetro("hint", NUMBER, exercise["id"], "--json"))
             expect((found["number"], found["hint"]) == (i, hint), exercise["id"], found)
         expect(json.loads(vetro("hint", NUMBER, exercise["id"], "--json", code=1))["hint"] is None,
@@ -85,6 +89,8 @@ def solved():
         expect(done.returncode == 0, COMMAND, done.stdout, done.stderr)
     states = check(0)
     expect({status for status, _ in states.values()} == {"right"}, states)
+    expect(vetro("check", NUMBER, folder=WORK) == vetro("check", NUMBER, f"{SOURCE.name}/../{SOURCE.name}"),
+           "check finds the folder that it is in, and the one that is named")
     count = len(states)
     expect(f"{count} of {count} right" in vetro("list"), "list tells what is done")
     expect("all was right" in vetro("hint", NUMBER, code=2), "no hint is needed")
@@ -160,7 +166,17 @@ def damaged():
                       (state.read_text("utf-8").replace(SOURCE.name, "other"), "is of lab other")):
         line = with_text(state, text, refused)
         expect(has in line, text, line)
+        expect(has in with_text(state, text, lambda: vetro("list")), "list goes on, and tells that", has)
     expect("there is none" in vetro("check", "99", code=2), "an unknown lab")
+    expect("which lab" in vetro("hint", code=2) and "takes no lab" in vetro("list", NUMBER, code=2), "usage")
+
+
+def refused_start():
+    """A folder that cannot be made is not left behind."""
+    (FOLDER / "file").write_text("", "utf-8")
+    expect("file" in vetro("start", NUMBER, "file/in", code=2), "a file is no folder")
+    expect(json.loads(vetro("start", NUMBER, "other", "--json"))["folder"] == "other", "another folder")
+    expect(set(status for status, _ in check(0).values()) == {"right"}, "labs do not disturb each other")
 
 
 started()
@@ -168,4 +184,5 @@ hints()
 solved()
 one_wrong()
 damaged()
+refused_start()
 print(f"lab {NUMBER}: {len(LAB['exercises'])} exercises")

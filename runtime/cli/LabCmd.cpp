@@ -34,10 +34,12 @@ static int list(const LabOptions &o) {
     std::string done = "not started";
     if (llvm::sys::fs::exists(lab.name)) {
       auto folder = Folder::open(lab, lab.name);
-      if (!folder)
-        return fail(folder.takeError());
-      row["right"] = folder->right.size();
-      done = llvm::formatv("{0} of {1} right", folder->right.size(), lab.exercises.size());
+      if (folder)
+        row["right"] = folder->right.size();
+      done =
+          folder
+              ? llvm::formatv("{0} of {1} right", folder->right.size(), lab.exercises.size()).str()
+              : oneLine(llvm::toString(folder.takeError()));
     }
     if (!o.json)
       llvm::outs() << llvm::formatv("{0,-6} {1,-26} {2,2} min  {3}\n", lab.number, lab.title,
@@ -121,12 +123,14 @@ static int hintLab(const LabOptions &o, const Lab &lab) {
     return fail(hint.takeError());
   if (o.json)
     printJson({{"exercise", hint->exercise},
+               {"question", lab.find(hint->exercise)->question},
                {"number", hint->number},
                {"count", hint->count},
                {"hint", hint->text ? Json(*hint->text) : Json()}});
   else if (hint->text)
-    llvm::outs() << llvm::formatv("{0}, hint {1} of {2}: {3}\n", hint->exercise, hint->number,
-                                  hint->count, *hint->text);
+    llvm::outs() << llvm::formatv("{0}: {1}\nhint {2} of {3}: {4}\n", hint->exercise,
+                                  lab.find(hint->exercise)->question, hint->number, hint->count,
+                                  *hint->text);
   else
     llvm::outs() << hint->exercise << ": that were all hints\n";
   return hint->text ? Done : AnswerIsNo;
@@ -157,7 +161,9 @@ void addLab(CLI::App &program, int &exitCode) {
                 "the first that is not right)");
   c->add_option("--seed", o->seed, "start: of what is planted (default: another each time)")
       ->check(range<uint64_t>(0, UINT64_MAX));
-  c->add_flag("--json", o->json, "one object: labs; lab, folder, seed; right, exercises; hint");
+  c->add_flag(
+      "--json", o->json,
+      "one object: labs; lab, folder, seed; folder, right, exercises; exercise, question, hint");
   c->footer(
       "list shows all labs, start writes one into a new folder, check reads what stands there,\n"
       "hint tells a little more each time. In a lab's folder check and hint mean that one.\n"
