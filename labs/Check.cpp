@@ -109,7 +109,7 @@ static llvm::Expected<ref::Tensor> runProgram(llvm::StringRef text, llvm::String
 
 static Verdict judgeProgram(const Exercise &e, llvm::StringRef text, const Truth &truth) {
   if (text.trim().empty() || text.contains("____"))
-    return {Status::Unanswered, e.file + " has blanks"};
+    return {Status::Unanswered, e.file + (text.trim().empty() ? " is empty" : " has blanks")};
   auto result = runProgram(text, e.file, truth);
   if (!result)
     return wrong(e, llvm::toString(result.takeError()));

@@ -1,3 +1,4 @@
+// Hints in order, one at a time; the folder counts them.
 #include "labs/Hint.h"
 
 #include "llvm/ADT/StringExtras.h"

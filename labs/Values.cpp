@@ -1,3 +1,4 @@
+// Numbers that a lab makes up or writes down.
 #include "labs/Values.h"
 
 #include "llvm/Support/raw_ostream.h"
