@@ -57,7 +57,8 @@ static llvm::Expected<Layer> runLayer(ModelOptions tiny) {
   auto dump = dumpReference(**reference, tiny, ids, *globs);
   if (!dump)
     return dump.takeError();
-  Layer layer{.constants = constantsOf(**reference)};
+  Layer layer;
+  layer.constants = constantsOf(**reference);
   for (HookValue &value : dump->values)
     for (auto [name, to] : {std::pair{"blk.0.attn_norm", &layer.attnNorm},
                             {"blk.0.q", &layer.q},

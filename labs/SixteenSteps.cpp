@@ -106,7 +106,8 @@ static llvm::Error passSteps(std::shared_ptr<const Model> model, llvm::ArrayRef<
 static llvm::Error tokenSteps(Session &session, llvm::ArrayRef<int32_t> ids, Truths &all) {
   const Tokenizer &tokenizer = session.model().tokenizer();
   FirstToken first(tokenizer.nTokens());
-  GenerateOptions options{.nPredict = nPredict};
+  GenerateOptions options;
+  options.nPredict = nPredict;
   options.sampling.temperature = temperature;
   options.sampling.topK = topK;
   options.sampling.seed = seed;
