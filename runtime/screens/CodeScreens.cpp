@@ -165,20 +165,22 @@ static Table lookTable(const Json &d, const HookValue &probs) {
   return table;
 }
 
+std::string headsOf(const Json &d, size_t op) {
+  for (const char *field : {"inside", "values"})
+    for (const Json &value : d["steps"][op][field])
+      if (llvm::StringRef(value.get_ref<const std::string &>()).ends_with("attn_probs"))
+        return value;
+  return "";
+}
+
 llvm::Error addHeads(Recording &r, const Place &place, Screen &s) {
   const Json &d = r.document();
-  std::string name;
-  for (const char *field : {"inside", "values"})
-    for (const Json &value : d["steps"][place.op][field])
-      if (llvm::StringRef(value.get_ref<const std::string &>()).ends_with("attn_probs"))
-        name = value;
+  std::string name = headsOf(d, place.op);
   if (name.empty() || !r.has(place.token, name)) {
-    s.tables.push_back(
-        {"heads",
-         {},
-         {{text(name.empty() ? "this step has no heads that look at positions; an attention has"
-                             : "not kept in the trace: open it with --model",
-                Tone::Dim)}}});
+    Cell why = text(name.empty() ? "only an attention has heads that look at positions"
+                                 : "not kept in the trace: open it with --model",
+                    Tone::Dim);
+    s.tables.push_back({"heads", {}, {{why}}});
     return llvm::Error::success();
   }
   auto values = r.values(place.token, {name});

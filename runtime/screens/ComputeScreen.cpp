@@ -178,7 +178,7 @@ Drawn drawCompute(Recording &r, const Place &place) {
       text(", "),    text(opWords(d["steps"][place.op]["op"].get_ref<const std::string &>())),
       text(".")};
   using Add = llvm::Error(Recording &, const Place &, Screen &);
-  static constexpr Add *tabs[] = {addValues, addIr, addAssembly, addHeads};
+  static constexpr Add *tabs[] = {addValues, addHeads, addIr, addAssembly};
   if (llvm::Error error = tabs[int(place.tab)](r, place, s))
     return std::move(error);
   auto map = layerMap(r, place);

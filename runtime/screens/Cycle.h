@@ -7,7 +7,7 @@
 namespace vetro::screens {
 
 /// What of an op is looked at.
-enum class Tab { Values, Ir, Assembly, Heads };
+enum class Tab { Values, Heads, Ir, Assembly };
 
 /// Where one is in a recording.
 struct Place {
@@ -47,6 +47,8 @@ bool listHas(const Json &list, llvm::StringRef text);
 std::optional<size_t> opWith(const Json &document, llvm::StringRef name);
 /// What one calls a step of the plan: its name, or where it has none that of what it reads.
 std::string opName(const Json &document, size_t op);
+/// The name of the probabilities of each head that a step computed; empty: it has no heads.
+std::string headsOf(const Json &document, size_t op);
 /// The layer of a step of the plan, from its name; -1: none.
 int64_t layerOf(const Json &document, size_t op);
 

@@ -107,6 +107,13 @@ void Stepper::enter() {
   }
 }
 
+void Stepper::nextTab() {
+  at.row = 0, at.tab = at.step == 13 ? Tab((int(at.tab) + 1) % 4) : Tab::Ir;
+  at.step = 13;
+  if (at.tab == Tab::Heads && headsOf(document(), at.op).empty())
+    at.tab = Tab::Ir;
+}
+
 void Stepper::follow(bool toUsers) {
   at.step = 13;
   auto found = stepsBeside(recording(), at.op, toUsers);
@@ -272,7 +279,7 @@ llvm::ArrayRef<std::pair<const char *, const char *>> keyHelp() {
       {"t T", "next, previous token"},
       {"Enter", "into it: values inside a fused op, a pass, the logit lens"},
       {"Escape", "out again"},
-      {"Tab", "values, IR, machine code, heads of an attention"},
+      {"Tab", "values, heads of an attention, IR, machine code"},
       {"[ ]", "the compiler's previous, next pass"},
       {"Up Down", "choose a row"},
       {"PageUp PageDown", "scroll"},
@@ -322,7 +329,7 @@ void Stepper::press(const Key &key, llvm::StringRef line) {
   else if (is("Escape"))
     at.inside = false, at.tab = Tab::Values;
   else if (is("Tab"))
-    at.step = 13, at.tab = Tab((int(at.tab) + 1) % 4), at.row = 0;
+    nextTab();
   else if (is("u", "o"))
     follow(key == "o");
   else if (is("c", "C"))

@@ -48,6 +48,7 @@ private:
   void turnPass(int by);
   void moveRow(int by);
   void enter();
+  void nextTab();
   void follow(bool toUsers);
   void search(llvm::StringRef text);
   void addBreakpoint(llvm::StringRef text);

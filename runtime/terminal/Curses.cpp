@@ -83,6 +83,14 @@ public:
     return n == size_t(-1) ? "" : std::string(bytes, n);
   }
 
+  /// In the corner, until the next picture: what was asked for may take a while.
+  void showBusy() {
+    attrset(A_REVERSE | A_BOLD);
+    mvaddstr(0, std::max(0, COLS - 3), ascii ? " * " : " … ");
+    attrset(A_NORMAL);
+    refresh();
+  }
+
   /// A line typed at the bottom; none: Escape.
   std::optional<std::string> ask(llvm::StringRef words) {
     std::string line;
@@ -158,6 +166,7 @@ llvm::Error run(screens::Stepper &stepper) {
         words.empty() ? std::optional<std::string>("") : window.ask(words);
     if (!line)
       continue;
+    window.showBusy();
     press(stepper, view, key, *line);
     screen = stepper.screen();
   }

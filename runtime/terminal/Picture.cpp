@@ -48,7 +48,7 @@ static Line strip(const screens::Screen &screen) {
     line.push_back(
         {here ? "[" + number + "]" : " " + number, {here ? Tone::Accent : Tone::Dim, here}});
     if (here)
-      line.push_back({step.name, {Tone::Strong, false}});
+      line.push_back({std::string(" ") + step.name, {Tone::Strong, false}});
   }
   return line;
 }

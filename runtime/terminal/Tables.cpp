@@ -74,7 +74,10 @@ static const char *shadeText(double shade) {
 
 std::vector<Line> mapLines(const Table &map, unsigned width) {
   std::vector<Line> lines;
-  unsigned label = 3;
+  unsigned label = 3, most = 0;
+  for (const Row &row : map.rows)
+    most = std::max(most, unsigned(row.size()));
+  unsigned each = label + 2 + 2 * most <= width ? 2 : 1; // columns of a cell
   for (const Row &row : map.rows) {
     bool here = llvm::any_of(row, [](const Cell &c) { return c.tone == Tone::Accent; });
     std::string number = row.empty() ? "" : row[0].text;
@@ -82,7 +85,8 @@ std::vector<Line> mapLines(const Table &map, unsigned width) {
     Line line = {{(here ? ">" : " ") + number + " ", {here ? Tone::Accent : Tone::Dim, false}}};
     for (const Cell &cell : llvm::ArrayRef(row).drop_front()) {
       bool chosen = cell.tone == Tone::Accent;
-      line.push_back({shadeText(cell.shade), {cell.tone, chosen}});
+      for (unsigned i = 0; i < each; ++i)
+        line.push_back({shadeText(cell.shade), {cell.tone, chosen}});
     }
     lines.push_back(exactly(std::move(line), width));
   }
