@@ -22,12 +22,15 @@ static bool isNameOf(llvm::StringRef ssa, llvm::StringRef name) {
   return ssa.empty() || (ssa.consume_front("_") && !ssa.getAsInteger(10, number));
 }
 
-/// The file with the text after a pass: that of the last one up to it that changed any.
-static std::string irAfter(const Json &d, size_t pass) {
+std::string irAfter(const Json &d, size_t pass) {
   for (size_t i = std::min(pass + 1, d["passes"].size()); i-- > 0;)
     if (d["passes"][i].contains("ir") && d["passes"][i]["ir"].is_string())
       return d["passes"][i]["ir"];
   return "ir/00-frontend.mlir";
+}
+
+std::string irBefore(const Json &d, size_t pass) {
+  return pass == 0 ? "ir/00-frontend.mlir" : irAfter(d, pass - 1);
 }
 
 /// The lines of a text that define one of the step's values.
@@ -58,8 +61,7 @@ llvm::Error addIr(Recording &r, const Place &place, Screen &s) {
   const Json &step = d["steps"][place.op];
   size_t pass = std::min(place.pass, d["passes"].size() - 1);
   std::string name = d["passes"][pass]["pass"];
-  auto before =
-      linesOf(r, pass == 0 ? "ir/00-frontend.mlir" : irAfter(d, pass - 1), step, "before " + name);
+  auto before = linesOf(r, irBefore(d, pass), step, "before " + name);
   auto after = before ? linesOf(r, irAfter(d, pass), step, "after " + name) : std::move(before);
   if (!after)
     return after.takeError();

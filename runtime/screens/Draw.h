@@ -35,6 +35,16 @@ llvm::Error addHeads(Recording &, const Place &, Screen &);
 /// among its column. Its cells lead to their values.
 llvm::Expected<Table> layerMap(Recording &, const Place &);
 
+/// Elements of one block of a weight's row: scale, code and offset make the number. The format can
+/// be dequantised, and row and block are there.
+Table blockTable(const gguf::File &file, const gguf::TensorInfo &tensor, uint64_t row,
+                 size_t block);
+
+/// The trace's file with the module after a pass: that of the last one up to it that changed it;
+/// and before it.
+std::string irAfter(const Json &document, size_t pass);
+std::string irBefore(const Json &document, size_t pass);
+
 /// "/tokens/7" and such.
 std::string pointer(llvm::StringRef list, size_t i, llvm::StringRef field = "");
 /// A column of names and one of facts.

@@ -12,9 +12,8 @@ static size_t embedOp(const Json &d) {
   return 0;
 }
 
-/// Elements of one block: scale, code and offset make the number.
-static Table blockTable(const gguf::File &file, const gguf::TensorInfo &tensor, uint64_t row,
-                        size_t block) {
+Table blockTable(const gguf::File &file, const gguf::TensorInfo &tensor, uint64_t row,
+                 size_t block) {
   const FormatInfo &info = formatInfo(tensor.format);
   const BlockReader &reader = blockReaders[unsigned(tensor.format)];
   const uint8_t *bytes = file.data(tensor).data() + row * rowBytes(tensor.format, tensor.ne[0]) +

@@ -1,8 +1,8 @@
 // Steps 14 to 16: logits, sampling, text.
 #include "runtime/screens/Draw.h"
+#include "runtime/screens/Lens.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include <cmath>
 
 namespace vetro::screens {
 
@@ -35,53 +35,30 @@ static Table candidates(const Json &d, const std::string &stage, const std::stri
   return table;
 }
 
-/// Logits to the piece that is likeliest, its probability, and that of another id.
-static Row lensRow(Recording &r, const std::string &name, const std::vector<float> &logits,
-                   int64_t drawn) {
-  size_t best = size_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
-  double sum = 0;
-  for (float x : logits)
-    sum += std::exp(double(x) - logits[best]);
-  Row row = {text(name, Tone::Dim), text(r.model()->tokenizer().token(int32_t(best)), Tone::Strong),
-             number(name, "lens.p", 1 / sum)};
-  row[1].data = {{name, "lens.top1", best}};
-  if (drawn >= 0) {
-    float ours = logits[size_t(drawn)];
-    size_t rank = size_t(llvm::count_if(logits, [&](float x) { return x > ours; })) + 1;
-    row.push_back(number(name, "lens.rank", double(rank)));
-    row.push_back(number(name, "lens.drawn.p", std::exp(double(ours) - logits[best]) / sum));
-  }
-  return row;
-}
-
-/// What each layer would say were it the last one: its result put in the last one's place.
+/// What each layer would say were it the last one.
 static llvm::Error addLens(Recording &r, const Place &place, Screen &s) {
-  const Json &d = r.document();
-  std::vector<std::string> names;
-  for (const Json &step : d["steps"])
-    for (const Json &name : step["values"])
-      if (llvm::StringRef(name.get_ref<const std::string &>()).ends_with(".l_out"))
-        names.push_back(name);
-  if (!r.model() || names.empty()) {
+  auto lens = lensOf(r, place.token);
+  if (!lens)
+    return lens.takeError();
+  if (lens->empty()) {
     s.tables.push_back(
         {"lens",
          {},
          {{text("the logit lens runs the model: open the trace with --model", Tone::Dim)}}});
     return llvm::Error::success();
   }
-  auto values = r.values(place.token, names);
-  if (!values)
-    return values.takeError();
-  int64_t drawn =
-      isSampled(d, place) ? d["tokens"][place.token]["sampled"]["id"].get<int64_t>() : -1;
   Table table{"logit lens: what each layer would say were it the last",
               {heading("after"), heading("likeliest"), heading("p", true),
                heading("rank of the drawn", true), heading("its p", true)}};
-  for (const HookValue &value : *values) {
-    auto logits = r.logitsWith(place.token, names.back(), value);
-    if (!logits)
-      return logits.takeError();
-    table.rows.push_back(lensRow(r, value.tensor.name, *logits, drawn));
+  for (const LensLayer &layer : *lens) {
+    Row row = {text(layer.name, Tone::Dim), text(layer.piece, Tone::Strong),
+               number(layer.name, "lens.p", layer.p)};
+    row[1].data = {{layer.name, "lens.top1", layer.top1}};
+    if (layer.drawnRank > 0) {
+      row.push_back(number(layer.name, "lens.rank", double(layer.drawnRank)));
+      row.push_back(number(layer.name, "lens.drawn.p", layer.drawnP));
+    }
+    table.rows.push_back(std::move(row));
   }
   s.tables.push_back(std::move(table));
   return llvm::Error::success();

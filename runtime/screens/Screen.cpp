@@ -85,29 +85,32 @@ Json dataOf(const Screen &screen) {
   return list;
 }
 
-static Json rowJson(const Row &row) {
+Json toJson(const Cell &cell) {
   static constexpr const char *tones[] = {"plain", "dim", "strong", "good", "bad", "accent"};
+  Json json = {{"text", cell.text}};
+  if (cell.tone != Tone::Plain)
+    json["tone"] = tones[int(cell.tone)];
+  if (cell.right)
+    json["right"] = true;
+  if (cell.shade >= 0)
+    json["shade"] = cell.shade;
+  if (cell.bar >= 0)
+    json["bar"] = cell.bar;
+  if (!cell.data.empty())
+    json["data"] = dataJson(cell.data);
+  if (!cell.target.empty())
+    json["target"] = cell.target;
+  return json;
+}
+
+static Json rowJson(const Row &row) {
   Json cells = Json::array();
-  for (const Cell &cell : row) {
-    Json json = {{"text", cell.text}};
-    if (cell.tone != Tone::Plain)
-      json["tone"] = tones[int(cell.tone)];
-    if (cell.right)
-      json["right"] = true;
-    if (cell.shade >= 0)
-      json["shade"] = cell.shade;
-    if (cell.bar >= 0)
-      json["bar"] = cell.bar;
-    if (!cell.data.empty())
-      json["data"] = dataJson(cell.data);
-    if (!cell.target.empty())
-      json["target"] = cell.target;
-    cells.push_back(std::move(json));
-  }
+  for (const Cell &cell : row)
+    cells.push_back(toJson(cell));
   return cells;
 }
 
-static Json tableJson(const Table &table) {
+Json toJson(const Table &table) {
   Json rows = Json::array();
   for (const Row &row : table.rows)
     rows.push_back(rowJson(row));
@@ -121,12 +124,12 @@ static Json tableJson(const Table &table) {
 Json toJson(const Screen &screen) {
   Json tables = Json::array();
   for (const Table &table : screen.tables)
-    tables.push_back(tableJson(table));
+    tables.push_back(toJson(table));
   return {{"step", screen.step},
           {"title", screen.title},
           {"sentence", rowJson(screen.sentence)},
           {"tables", tables},
-          {"map", tableJson(screen.map)}};
+          {"map", toJson(screen.map)}};
 }
 
 } // namespace vetro::screens

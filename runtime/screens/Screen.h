@@ -56,7 +56,9 @@ std::string shown(llvm::StringRef text);
 
 /// Everything that a screen shows, in order: [{"name", "index", "value"}].
 Json dataOf(const Screen &screen);
-/// The whole screen: what the page draws.
+/// The whole screen, a table, a cell: what the page draws.
 Json toJson(const Screen &screen);
+Json toJson(const Table &table);
+Json toJson(const Cell &cell);
 
 } // namespace vetro::screens
