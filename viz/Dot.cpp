@@ -88,7 +88,7 @@ static void drawOverview(DotWriter &w, const Picture &p, const std::vector<Run> 
     if (from < 0 && to < 0)
       w.edge(e);
     else
-      w.link(a, b, e.value);
+      w.link(a, b, e);
   }
 }
 
@@ -106,9 +106,9 @@ static void drawLayer(DotWriter &w, const Picture &p, int layer, const std::stri
       w.edge(e);
       continue;
     }
-    std::string id = key + (from ? ":out:" : ":in:") + valueName(e.value);
+    std::string id = key + (from ? ":out:" : ":in:") + p.valueOf(e).name;
     if (pills.insert(id).second) {
-      w.pill(id, from ? "to what follows" : valueName(e.value),
+      w.pill(id, from ? "to what follows" : p.valueOf(e).name,
              !from && many ? "in later layers: the layer before" : "");
       if (from)
         w.leave(e, id);
@@ -208,7 +208,11 @@ static llvm::Error noSuchName(const Picture &p, StringRef name) {
 }
 
 llvm::Expected<std::string> toDot(FunctionOpInterface func, const DotOptions &options) {
-  Picture picture(func);
+  return toDot(Picture(func), func.getName(), options);
+}
+
+llvm::Expected<std::string> toDot(const Picture &picture, StringRef name,
+                                  const DotOptions &options) {
   int center = -1, layer = -1;
   if (!options.around.empty() && (center = picture.find(options.around)) < 0)
     return noSuchName(picture, options.around);
@@ -220,7 +224,7 @@ llvm::Expected<std::string> toDot(FunctionOpInterface func, const DotOptions &op
                                    std::to_string(int(picture.layers().size()) - 1) + " or all");
   std::string text;
   DotWriter w(picture, text);
-  w.begin(func.getName(), options.title);
+  w.begin(name, options.title);
   if (center >= 0)
     drawAround(w, picture, unsigned(center), options.hops);
   else if (one)

@@ -19,6 +19,10 @@ struct DotOptions {
 /// The drawing of a function at any level. Errors: a layer or a name that the graph does not have.
 /// Pure: thread-safe as long as nobody changes the IR.
 llvm::Expected<std::string> toDot(mlir::FunctionOpInterface func, const DotOptions &options);
+/// The same of a picture, as the function `name`. One that was read has no overview: `layer` or
+/// `around` is given.
+llvm::Expected<std::string> toDot(const Picture &picture, llvm::StringRef name,
+                                  const DotOptions &options);
 
 /// Layers that do the same, in order of their first.
 std::vector<std::vector<int>> layerKinds(const Picture &picture);

@@ -19,7 +19,7 @@ StringRef DotWriter::kindColor(size_t kind) {
 std::string DotWriter::legend() const {
   std::string text;
   for (const Kind &kind : kinds())
-    if (llvm::any_of(p.nodes(), [&](const Node &n) { return &kindOf(n.op) == &kind; }))
+    if (llvm::any_of(p.nodes(), [&](const Node &n) { return &n.text.kindOf() == &kind; }))
       text += llvm::formatv("<TD BGCOLOR=\"{0}\"><FONT POINT-SIZE=\"9\" COLOR=\"{1}\"> {2} "
                             "</FONT></TD>",
                             kind.fill, kind.border, kind.name);
@@ -88,9 +88,9 @@ void DotWriter::node(unsigned i, bool highlighted) {
     label = "<TABLE BORDER=\"2\" COLOR=\"#D40000\" STYLE=\"ROUNDED\" CELLBORDER=\"0\" "
             "CELLPADDING=\"3\"><TR><TD PORT=\"center\">" +
             label + "</TD></TR></TABLE>";
-  out << "    " << quoted(n.id) << " [id=" << quoted(n.id) << " class=" << quoted(kindOf(n.op).name)
-      << " URL=" << quoted("#" + n.id) << "\n      tooltip=" << quoted(tooltipOf(n))
-      << "\n      label=<" << label << ">]\n";
+  out << "    " << quoted(n.id) << " [id=" << quoted(n.id)
+      << " class=" << quoted(n.text.kindOf().name) << " URL=" << quoted("#" + n.id)
+      << "\n      tooltip=" << quoted(tooltipOf(n)) << "\n      label=<" << label << ">]\n";
 }
 
 void DotWriter::run(StringRef id, StringRef layers, size_t count, StringRef letter, size_t kind,
@@ -120,17 +120,16 @@ void DotWriter::pill(StringRef id, StringRef text, StringRef note) {
 
 std::string DotWriter::source(const Edge &e) const {
   const Node &n = p.nodes()[e.from];
-  bool port = n.op->getNumResults() > 1 && !isShapeOp(n.op);
-  unsigned result = cast<OpResult>(e.value).getResultNumber();
-  return quoted(n.id) + (port ? ":r" + std::to_string(result) + ":s" : "");
+  bool port = n.text.results.size() > 1 && !n.text.isShape();
+  return quoted(n.id) + (port ? ":r" + std::to_string(e.result) + ":s" : "");
 }
 
 std::string DotWriter::target(const Edge &e) const {
   const Node &n = p.nodes()[e.to];
   unsigned named = 0;
   for (unsigned i : reached(e.to))
-    named += !operandName(n.op, i).empty();
-  bool port = named > 1 && !isShapeOp(n.op);
+    named += !n.text.operands[i].port.empty();
+  bool port = named > 1 && !n.text.isShape();
   return quoted(n.id) + (port ? ":i" + std::to_string(e.operand) + ":n" : "");
 }
 
@@ -139,9 +138,9 @@ static bool isStream(StringRef name) {
   return name == "embed" || name.ends_with(".resid_mid") || name.ends_with(".l_out");
 }
 
-void DotWriter::arrow(const std::string &from, const std::string &to, Value value, bool cut) {
-  std::string name = valueName(value),
-              tip = name.empty() ? typeText(value) : name + " " + typeText(value);
+void DotWriter::arrow(const std::string &from, const std::string &to, const Edge &e, bool cut) {
+  const auto &[name, type] = p.valueOf(e);
+  std::string tip = name.empty() ? type : name + " " + type;
   out << "    " << from << " -> " << to << " [tooltip=" << quoted(tip);
   if (cut)
     out << " style=dashed color=\"#BBBBBB\"";
@@ -150,15 +149,15 @@ void DotWriter::arrow(const std::string &from, const std::string &to, Value valu
   out << "]\n";
 }
 
-void DotWriter::edge(const Edge &e) { arrow(source(e), target(e), e.value, false); }
+void DotWriter::edge(const Edge &e) { arrow(source(e), target(e), e, false); }
 void DotWriter::enter(StringRef pill, const Edge &e, bool cut) {
-  arrow(quoted(pill), target(e), e.value, cut);
+  arrow(quoted(pill), target(e), e, cut);
 }
 void DotWriter::leave(const Edge &e, StringRef pill, bool cut) {
-  arrow(source(e), quoted(pill), e.value, cut);
+  arrow(source(e), quoted(pill), e, cut);
 }
-void DotWriter::link(StringRef from, StringRef to, Value value) {
-  arrow(quoted(from), quoted(to), value, false);
+void DotWriter::link(StringRef from, StringRef to, const Edge &e) {
+  arrow(quoted(from), quoted(to), e, false);
 }
 
 } // namespace vetro::viz

@@ -32,7 +32,7 @@ public:
   /// From a pill into the drawing, out of it to a pill, between two nodes of the overview.
   void enter(llvm::StringRef pill, const Edge &e, bool cut = false);
   void leave(const Edge &e, llvm::StringRef pill, bool cut = false);
-  void link(llvm::StringRef from, llvm::StringRef to, mlir::Value value);
+  void link(llvm::StringRef from, llvm::StringRef to, const Edge &e);
 
   const std::string &idOf(unsigned i) const { return p.nodes()[i].id; }
   static llvm::StringRef kindColor(size_t kind);
@@ -42,7 +42,7 @@ private:
   llvm::SmallVector<unsigned> reached(unsigned i) const;
   std::string source(const Edge &e) const;
   std::string target(const Edge &e) const;
-  void arrow(const std::string &from, const std::string &to, mlir::Value value, bool cut);
+  void arrow(const std::string &from, const std::string &to, const Edge &e, bool cut);
   std::string legend() const;
 
   const Picture &p;

@@ -34,6 +34,18 @@ static Json namesInside(Operation *op) {
   return names;
 }
 
+/// The words of a drawing.
+static Json drawnJson(const NodeText &text) {
+  Json results = Json::array(), operands = Json::array();
+  for (const ResultText &result : text.results)
+    results.push_back({{"name", result.name}, {"type", result.type}});
+  for (const OperandText &o : text.operands)
+    operands.push_back(
+        {{"text", o.text}, {"port", o.port}, {"inside", o.inside}, {"handle", o.handle}});
+  return {{"op", text.op},      {"kind", text.kindOf().name}, {"shape", text.shape},
+          {"results", results}, {"operands", operands},       {"lines", text.lines}};
+}
+
 static Json nodeJson(const Node &node) {
   Json inputs = Json::array();
   for (Value v : node.inside)
@@ -48,7 +60,8 @@ static Json nodeJson(const Node &node) {
           {"inside", namesInside(node.op)},
           {"inputs", inputs},
           {"attributes", attributesOf(node.op)},
-          {"source", ir::sourceOf(node.op->getLoc())}};
+          {"source", ir::sourceOf(node.op->getLoc())},
+          {"drawn", drawnJson(node.text)}};
 }
 
 Json toJson(const Picture &picture) {
@@ -58,9 +71,96 @@ Json toJson(const Picture &picture) {
   for (const Edge &edge : picture.edges())
     edges.push_back({{"from", edge.from},
                      {"to", edge.to},
-                     {"value", valueName(edge.value)},
-                     {"operand", edge.operand}});
+                     {"value", picture.valueOf(edge).name},
+                     {"operand", edge.operand},
+                     {"result", edge.result}});
   return {{"nodes", nodes}, {"edges", edges}};
+}
+
+// ---- back ----
+
+/// Whether a field is there and of the type of `like`.
+static bool has(const Json &object, const char *field, const Json &like) {
+  return object.is_object() && object.contains(field) &&
+         (object[field].type() == like.type() ||
+          (object[field].is_number_integer() && like.is_number_integer()));
+}
+
+static const Json aText = "", aList = Json::array(), aNumber = 0, aFlag = false;
+
+static bool isDrawn(const Json &node) {
+  const Json &drawn = has(node, "drawn", Json::object()) ? node["drawn"] : aList;
+  bool sound = has(drawn, "op", aText) && has(drawn, "kind", aText) && has(drawn, "shape", aText);
+  for (const char *list : {"results", "operands", "lines"})
+    sound = sound && has(drawn, list, aList);
+  for (size_t i = 0; sound && i < drawn["results"].size(); ++i)
+    sound = has(drawn["results"][i], "name", aText) && has(drawn["results"][i], "type", aText);
+  for (size_t i = 0; sound && i < drawn["operands"].size(); ++i) {
+    const Json &operand = drawn["operands"][i];
+    sound = has(operand, "text", aText) && has(operand, "port", aText) &&
+            has(operand, "inside", aFlag) && has(operand, "handle", aFlag);
+  }
+  return sound && llvm::all_of(drawn["lines"], [](const Json &line) { return line.is_string(); });
+}
+
+static NodeText textFrom(const Json &node) {
+  const Json &drawn = node["drawn"];
+  NodeText text{drawn["op"]};
+  for (auto [i, kind] : llvm::enumerate(kinds()))
+    if (drawn["kind"] == kind.name.str())
+      text.kind = unsigned(i);
+  text.shape = drawn["shape"];
+  for (const Json &result : drawn["results"])
+    text.results.push_back({result["name"], result["type"]});
+  for (const Json &o : drawn["operands"])
+    text.operands.push_back({o["text"], o["port"], o["inside"], o["handle"]});
+  for (const Json &line : drawn["lines"])
+    text.lines.push_back(line);
+  for (const Json &name : node["inside"])
+    text.inner.push_back(name);
+  return text;
+}
+
+/// Empty: the node is none.
+static std::optional<Node> nodeFrom(const Json &json) {
+  bool sound = has(json, "id", aText) && has(json, "name", aText) && has(json, "layer", aNumber) &&
+               has(json, "part", aText) && has(json, "inside", aList) && isDrawn(json);
+  if (!sound || !llvm::all_of(json["inside"], [](const Json &name) { return name.is_string(); }))
+    return {};
+  Part part = json["part"] == "attn" ? Part::Attn : json["part"] == "ffn" ? Part::Ffn : Part::None;
+  return Node{nullptr, json["name"], json["id"], json["layer"], part, {}, textFrom(json)};
+}
+
+llvm::Expected<Picture> pictureOf(const Json &graph) {
+  if (!has(graph, "nodes", aList) || !has(graph, "edges", aList))
+    return llvm::createStringError("the graph has no lists of nodes and edges");
+  std::vector<Node> nodes;
+  for (const Json &json : graph["nodes"]) {
+    std::optional<Node> node = nodeFrom(json);
+    if (!node)
+      return llvm::createStringError("node %zu of the graph lacks what its drawing needs: it is "
+                                     "damaged, or an older Vetro wrote it; record the run again",
+                                     nodes.size());
+    nodes.push_back(std::move(*node));
+  }
+  std::vector<Edge> edges;
+  for (const Json &json : graph["edges"]) {
+    auto place = [&](const char *field, size_t limit) {
+      bool sound = has(json, field, aNumber) && json[field] >= 0 && json[field] < limit;
+      return sound ? json[field].get<unsigned>() : unsigned(limit);
+    };
+    size_t n = nodes.size();
+    Edge edge{place("from", n), place("to", n), {}, 0, 0};
+    if (edge.from < n && edge.to < n) {
+      edge.operand = place("operand", nodes[edge.to].text.operands.size());
+      edge.result = place("result", nodes[edge.from].text.results.size());
+    }
+    if (edge.from == n || edge.to == n || edge.operand == nodes[edge.to].text.operands.size() ||
+        edge.result == nodes[edge.from].text.results.size())
+      return llvm::createStringError("edge %zu of the graph leads nowhere", edges.size());
+    edges.push_back(edge);
+  }
+  return Picture(std::move(nodes), std::move(edges));
 }
 
 } // namespace vetro::viz

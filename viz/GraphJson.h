@@ -3,13 +3,18 @@
 
 #include "viz/Picture.h"
 
+#include "llvm/Support/Error.h"
+
 #include <nlohmann/json.hpp>
 
 namespace vetro::viz {
 
 /// {"nodes": [{"id", "name", "op", "layer", "part", "type", "inside": names of values that it
 /// swallowed, "inputs": what is written inside the node, "attributes", "source"}], "edges":
-/// [{"from", "to", "value", "operand"}]}. Edges name places in "nodes".
+/// [{"from", "to", "value", "operand", "result"}]}. Edges name places in "nodes". A node's
+/// "drawn" has the words of its drawing (NodeText.h).
 nlohmann::ordered_json toJson(const Picture &picture);
+/// A picture from what toJson() made. Error: what is missing or of another kind.
+llvm::Expected<Picture> pictureOf(const nlohmann::ordered_json &graph);
 
 } // namespace vetro::viz

@@ -40,6 +40,16 @@ Picture::Picture(FunctionOpInterface func) {
   addNodes(func.getFunctionBody().front());
   giveIds();
   addEdges();
+  for (Node &node : all)
+    node.text = textOf(node.op, node.inside);
+}
+
+Picture::Picture(std::vector<Node> nodes, std::vector<Edge> edges)
+    : all(std::move(nodes)), flows(std::move(edges)) {
+  for (const Node &node : all)
+    if (node.layer >= 0 && !llvm::is_contained(layerNumbers, node.layer))
+      layerNumbers.push_back(node.layer);
+  llvm::sort(layerNumbers);
 }
 
 int Picture::layerAt(Value v) const {
@@ -80,7 +90,7 @@ void Picture::addNodes(Block &block) {
       continue;
     Place place = places.lookup(&op);
     index[&op] = unsigned(all.size());
-    all.push_back({&op, ir::nameOf(&op).str(), "", place.layer, place.part, {}});
+    all.push_back({&op, ir::nameOf(&op).str(), "", place.layer, place.part});
     if (place.layer >= 0 && !llvm::is_contained(layerNumbers, place.layer))
       layerNumbers.push_back(place.layer);
   }
@@ -128,7 +138,8 @@ void Picture::addEdges() {
     for (OpOperand &operand : node.op->getOpOperands()) {
       Operation *def = operand.get().getDefiningOp();
       if (def && index.count(def) && !(node.layer >= 0 && shared.contains(operand.get())))
-        flows.push_back({index[def], unsigned(to), operand.get(), operand.getOperandNumber()});
+        flows.push_back({index[def], unsigned(to), operand.get(), operand.getOperandNumber(),
+                         cast<OpResult>(operand.get()).getResultNumber()});
       else
         node.inside.push_back(operand.get());
     }
@@ -147,13 +158,9 @@ int Picture::find(StringRef name) const {
     if (node.id == name)
       return int(i);
   for (auto [i, node] : llvm::enumerate(all)) {
-    for (Value v : node.op->getResults())
-      if (valueName(v) == name)
-        return int(i);
-    if (auto fused = dyn_cast<ir::FusedOp>(node.op))
-      for (Attribute inner : fused.getInnerNames())
-        if (cast<StringAttr>(inner).getValue() == name)
-          return int(i);
+    if (llvm::is_contained(node.text.inner, name) ||
+        llvm::any_of(node.text.results, [&](const ResultText &r) { return r.name == name; }))
+      return int(i);
   }
   return -1;
 }
@@ -162,10 +169,9 @@ std::vector<std::string> Picture::names() const {
   std::vector<std::string> names;
   for (const Node &node : all) {
     names.push_back(node.id);
-    if (auto fused = dyn_cast<ir::FusedOp>(node.op))
-      for (Attribute inner : fused.getInnerNames())
-        if (StringRef name = cast<StringAttr>(inner).getValue(); !name.empty() && name != node.id)
-          names.push_back(name.str());
+    for (const std::string &name : node.text.inner)
+      if (name != node.id)
+        names.push_back(name);
   }
   return names;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/ir/Vetro.h"
+#include "viz/NodeText.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
@@ -16,24 +17,28 @@ namespace vetro::viz {
 enum class Part : uint8_t { None, Attn, Ffn };
 
 struct Node {
-  mlir::Operation *op;
-  std::string name; ///< of the value; empty for an op without a name
-  std::string id;   ///< unique, and the same in every drawing of the same graph
+  mlir::Operation *op; ///< null in a picture that was read
+  std::string name;    ///< of the value; empty for an op without a name
+  std::string id;      ///< unique, and the same in every drawing of the same graph
   int layer = -1;
   Part part = Part::None;
-  llvm::SmallVector<mlir::Value> inside; ///< operands that are written inside the node
+  llvm::SmallVector<mlir::Value> inside = {}; ///< operands that are written inside the node
+  NodeText text = {};
 };
 
 struct Edge {
   unsigned from, to; ///< indices of nodes
-  mlir::Value value;
-  unsigned operand; ///< of `to`
+  mlir::Value value; ///< null in a picture that was read
+  unsigned operand;  ///< of `to`
+  unsigned result;   ///< of `from`
 };
 
 /// The picture of one function. Borrows the IR, which must outlive it.
 class Picture {
 public:
   explicit Picture(mlir::FunctionOpInterface func);
+  /// Of nodes and edges that were read (GraphJson.h). Which layers are alike it does not know.
+  Picture(std::vector<Node> nodes, std::vector<Edge> edges);
 
   llvm::ArrayRef<Node> nodes() const { return all; }
   llvm::ArrayRef<Edge> edges() const { return flows; }
@@ -45,6 +50,8 @@ public:
   int find(llvm::StringRef name) const;
   /// Names and ids that `find` knows, in order.
   std::vector<std::string> names() const;
+  /// The value that flows along an edge.
+  const ResultText &valueOf(const Edge &e) const { return all[e.from].text.results[e.result]; }
 
   /// Text that is equal for two layers exactly if they do the same: ops, attributes and types,
   /// with names, symbols and buffers left out.
