@@ -56,6 +56,7 @@ llvm::Expected<std::shared_ptr<gguf::File>> openFile(ModelOptions &options);
 // The subcommands: each adds itself to the program; its callback sets `exitCode`.
 void addRun(CLI::App &program, int &exitCode);
 void addStep(CLI::App &program, int &exitCode);
+void addView(CLI::App &program, int &exitCode);
 void addTokenize(CLI::App &program, int &exitCode);
 void addDetokenize(CLI::App &program, int &exitCode);
 void addDump(CLI::App &program, int &exitCode);

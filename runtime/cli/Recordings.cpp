@@ -88,8 +88,7 @@ void addRecordingOptions(CLI::App &command, RecordingOptions &o) {
   addPromptOptions(command, o.prompt);
   command.add_option("--model", o.traceModel,
                      "the model of a trace, to see what the trace does not hold");
-  command
-      .add_option("-n,--predict", o.record.generate.nPredict, "tokens to generate")
+  command.add_option("-n,--predict", o.record.generate.nPredict, "tokens to generate")
       ->check(range(1u, 100000u))
       ->capture_default_str();
   addSessionOptions(command, o.record.session);

@@ -10,6 +10,7 @@ using namespace vetro::cli;
 static void addSubcommands(CLI::App &program, int &exitCode) {
   addRun(program, exitCode);
   addStep(program, exitCode);
+  addView(program, exitCode);
   addTokenize(program, exitCode);
   addDetokenize(program, exitCode);
   addDump(program, exitCode);

@@ -37,6 +37,8 @@ TABLE = {
                         LLVM_SUPPORT + ("nlohmann/", "utf8proc")),
     "runtime/terminal": (("runtime/screens", "runtime/memory/Signals.h"),
                          LLVM_SUPPORT + ("nlohmann/", "utf8proc", "curses")),
+    "runtime/page": (("runtime/screens", "runtime/engine", "viz", "runtime/abi", "frontends/gguf"),
+                     LLVM_SUPPORT + ("nlohmann/", "httplib")),
     "runtime/cli": (EVERYTHING, EVERYTHING),
     "runtime/python": (EVERYTHING, EVERYTHING),
     "labs": (EVERYTHING, EVERYTHING),
