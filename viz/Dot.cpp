@@ -211,24 +211,52 @@ llvm::Expected<std::string> toDot(FunctionOpInterface func, const DotOptions &op
   return toDot(Picture(func), func.getName(), options);
 }
 
-llvm::Expected<std::string> toDot(const Picture &picture, StringRef name,
-                                  const DotOptions &options) {
+/// What the options name: a node in the middle, a layer, or (both -1) neither. Error: it is not
+/// there.
+struct Chosen {
   int center = -1, layer = -1;
-  if (!options.around.empty() && (center = picture.find(options.around)) < 0)
+};
+static llvm::Expected<Chosen> chosenBy(const Picture &picture, const DotOptions &options) {
+  Chosen chosen;
+  if (!options.around.empty() && (chosen.center = picture.find(options.around)) < 0)
     return noSuchName(picture, options.around);
   bool one = !options.layer.empty() && options.layer != "all";
-  if (one && (StringRef(options.layer).getAsInteger(10, layer) ||
-              !llvm::is_contained(picture.layers(), layer)))
+  if (one && (StringRef(options.layer).getAsInteger(10, chosen.layer) ||
+              !llvm::is_contained(picture.layers(), chosen.layer)))
     return llvm::createStringError("the graph has no layer " + quoted(options.layer) +
                                    "; expected 0 to " +
                                    std::to_string(int(picture.layers().size()) - 1) + " or all");
+  return chosen;
+}
+
+llvm::Expected<std::vector<unsigned>> nodesOf(const Picture &picture, const DotOptions &options) {
+  auto chosen = chosenBy(picture, options);
+  if (!chosen)
+    return chosen.takeError();
+  std::vector<unsigned> nodes;
+  if (chosen->center >= 0) {
+    auto near = neighbourhood(picture, unsigned(chosen->center), options.hops);
+    nodes.assign(near.begin(), near.end());
+  } else {
+    for (unsigned i = 0; i < picture.nodes().size(); ++i)
+      if (chosen->layer < 0 || picture.nodes()[i].layer == chosen->layer)
+        nodes.push_back(i);
+  }
+  return nodes;
+}
+
+llvm::Expected<std::string> toDot(const Picture &picture, StringRef name,
+                                  const DotOptions &options) {
+  auto chosen = chosenBy(picture, options);
+  if (!chosen)
+    return chosen.takeError();
   std::string text;
-  DotWriter w(picture, text);
+  DotWriter w(picture, text, options.overlay);
   w.begin(name, options.title);
-  if (center >= 0)
-    drawAround(w, picture, unsigned(center), options.hops);
-  else if (one)
-    drawLayer(w, picture, layer, "blk." + options.layer, 0, false);
+  if (chosen->center >= 0)
+    drawAround(w, picture, unsigned(chosen->center), options.hops);
+  else if (chosen->layer >= 0)
+    drawLayer(w, picture, chosen->layer, "blk." + options.layer, 0, false);
   else if (options.layer == "all" || picture.layers().empty())
     drawAll(w, picture);
   else

@@ -3,6 +3,7 @@
 // say what an op is, ids are stable, so that the same graph always gives the same text.
 #pragma once
 
+#include "viz/Overlay.h"
 #include "viz/Picture.h"
 
 #include "llvm/Support/Error.h"
@@ -14,6 +15,7 @@ struct DotOptions {
   std::string layer; ///< "": an overview and each distinct layer; "3": that layer; "all": the whole
   std::string around; ///< name of a value: only what is near it
   unsigned hops = 2;  ///< how near, in ops
+  const Overlay *overlay = nullptr; ///< numbers beside nodes; must outlive the drawing
 };
 
 /// The drawing of a function at any level. Errors: a layer or a name that the graph does not have.
@@ -23,6 +25,9 @@ llvm::Expected<std::string> toDot(mlir::FunctionOpInterface func, const DotOptio
 /// `around` is given.
 llvm::Expected<std::string> toDot(const Picture &picture, llvm::StringRef name,
                                   const DotOptions &options);
+
+/// The nodes that such a drawing is of, in program order. Errors as toDot().
+llvm::Expected<std::vector<unsigned>> nodesOf(const Picture &picture, const DotOptions &options);
 
 /// Layers that do the same, in order of their first.
 std::vector<std::vector<int>> layerKinds(const Picture &picture);

@@ -81,15 +81,26 @@ SmallVector<unsigned> DotWriter::reached(unsigned i) const {
   return operands;
 }
 
+/// The label with the overlay's number below it.
+std::string DotWriter::marked(const Node &n, std::string label) const {
+  auto mark = overlay ? overlay->marks.find(n.id) : llvm::StringMap<Overlay::Mark>::const_iterator();
+  if (!overlay || mark == overlay->marks.end())
+    return label;
+  return llvm::formatv("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" "
+                       "CELLPADDING=\"2\" BGCOLOR=\"{0}\"><TR><TD>{1}</TD></TR><TR><TD><FONT "
+                       "POINT-SIZE=\"10\" COLOR=\"#222222\"><B>{2}</B></FONT></TD></TR></TABLE>",
+                       Overlay::colour(mark->second.share), label, html(mark->second.text));
+}
+
 void DotWriter::node(unsigned i, bool highlighted) {
   const Node &n = p.nodes()[i];
-  std::string label = labelOf(n, reached(i));
+  std::string label = marked(n, labelOf(n, reached(i)));
   if (highlighted)
     label = "<TABLE BORDER=\"2\" COLOR=\"#D40000\" STYLE=\"ROUNDED\" CELLBORDER=\"0\" "
             "CELLPADDING=\"3\"><TR><TD PORT=\"center\">" +
             label + "</TD></TR></TABLE>";
   out << "    " << quoted(n.id) << " [id=" << quoted(n.id)
-      << " class=" << quoted(n.text.kindOf().name) << " URL=" << quoted("#" + n.id)
+      << " class=" << quoted(n.text.kindOf().name) << " URL=" << quoted("#" + inUrl(n.id))
       << "\n      tooltip=" << quoted(tooltipOf(n)) << "\n      label=<" << label << ">]\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "viz/Label.h"
+#include "viz/Overlay.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include <set>
@@ -10,8 +11,9 @@ namespace vetro::viz {
 
 class DotWriter {
 public:
-  /// Both must outlive the writer.
-  DotWriter(const Picture &picture, std::string &text) : p(picture), out(text) {}
+  /// All must outlive the writer.
+  DotWriter(const Picture &picture, std::string &text, const Overlay *overlay = nullptr)
+      : p(picture), overlay(overlay), out(text) {}
 
   void begin(llvm::StringRef name, llvm::StringRef title);
   void end();
@@ -45,7 +47,10 @@ private:
   void arrow(const std::string &from, const std::string &to, const Edge &e, bool cut);
   std::string legend() const;
 
+  std::string marked(const Node &n, std::string label) const;
+
   const Picture &p;
+  const Overlay *overlay; ///< may be null
   llvm::raw_string_ostream out;
 };
 

@@ -77,19 +77,47 @@ Json toJson(const Picture &picture) {
   return {{"nodes", nodes}, {"edges", edges}};
 }
 
-// ---- back ----
-
-/// Whether a field is there and of the type of `like`.
-static bool has(const Json &object, const char *field, const Json &like) {
-  return object.is_object() && object.contains(field) &&
-         (object[field].type() == like.type() ||
-          (object[field].is_number_integer() && like.is_number_integer()));
+Json part(const Json &graph, llvm::ArrayRef<unsigned> nodes) {
+  std::map<size_t, size_t> places;
+  Json kept = {{"nodes", Json::array()}, {"edges", Json::array()}};
+  for (unsigned node : nodes) {
+    places[node] = kept["nodes"].size();
+    kept["nodes"].push_back(graph["nodes"][node]);
+  }
+  for (Json edge : graph["edges"]) {
+    auto from = places.find(edge["from"]), to = places.find(edge["to"]);
+    if (from == places.end() || to == places.end())
+      continue;
+    edge["from"] = from->second, edge["to"] = to->second;
+    kept["edges"].push_back(std::move(edge));
+  }
+  return kept;
 }
 
-static const Json aText = "", aList = Json::array(), aNumber = 0, aFlag = false;
+// ---- back ----
+
+using Type = Json::value_t;
+static constexpr Type aText = Type::string, aList = Type::array, anObject = Type::object,
+                      aNumber = Type::number_unsigned, aFlag = Type::boolean;
+
+/// Whether a field is there and of a type; whole numbers are of one.
+static bool has(const Json &object, const char *field, Json::value_t type) {
+  if (!object.is_object() || !object.contains(field))
+    return false;
+  const Json &value = object[field];
+  return value.type() == type || (type == aNumber && value.is_number_integer());
+}
+
+/// Whether a field is a list of texts.
+static bool hasTexts(const Json &object, const char *field) {
+  return has(object, field, aList) &&
+         llvm::all_of(object[field], [](const Json &item) { return item.is_string(); });
+}
 
 static bool isDrawn(const Json &node) {
-  const Json &drawn = has(node, "drawn", Json::object()) ? node["drawn"] : aList;
+  if (!has(node, "drawn", anObject))
+    return false;
+  const Json &drawn = node["drawn"];
   bool sound = has(drawn, "op", aText) && has(drawn, "kind", aText) && has(drawn, "shape", aText);
   for (const char *list : {"results", "operands", "lines"})
     sound = sound && has(drawn, list, aList);
@@ -123,8 +151,12 @@ static NodeText textFrom(const Json &node) {
 
 /// Empty: the node is none.
 static std::optional<Node> nodeFrom(const Json &json) {
-  bool sound = has(json, "id", aText) && has(json, "name", aText) && has(json, "layer", aNumber) &&
-               has(json, "part", aText) && has(json, "inside", aList) && isDrawn(json);
+  bool sound = has(json, "layer", aNumber) && hasTexts(json, "inside") && hasTexts(json, "inputs") &&
+               has(json, "attributes", anObject) && isDrawn(json);
+  for (const char *field : {"id", "name", "op", "part", "type", "source"})
+    sound = sound && has(json, field, aText);
+  for (const Json &value : sound ? json["attributes"] : Json())
+    sound &= value.is_string();
   if (!sound || !llvm::all_of(json["inside"], [](const Json &name) { return name.is_string(); }))
     return {};
   Part part = json["part"] == "attn" ? Part::Attn : json["part"] == "ffn" ? Part::Ffn : Part::None;

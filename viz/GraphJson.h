@@ -14,6 +14,8 @@ namespace vetro::viz {
 /// [{"from", "to", "value", "operand", "result"}]}. Edges name places in "nodes". A node's
 /// "drawn" has the words of its drawing (NodeText.h).
 nlohmann::ordered_json toJson(const Picture &picture);
+/// The graph with some of its nodes only, by their places in order, and the edges between them.
+nlohmann::ordered_json part(const nlohmann::ordered_json &graph, llvm::ArrayRef<unsigned> nodes);
 /// A picture from what toJson() made. Error: what is missing or of another kind.
 llvm::Expected<Picture> pictureOf(const nlohmann::ordered_json &graph);
 

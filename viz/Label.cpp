@@ -11,9 +11,16 @@ namespace vetro::viz {
 
 // ---- escaping ----
 
-/// Whether a character may stand in XML: U+FFFE and U+FFFF are UTF-8 but may not.
-static bool isInXml(StringRef character) {
-  return character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
+/// Whether a character may stand in XML (U+FFFE and U+FFFF are UTF-8 but may not) and is drawn where
+/// it stands: marks that turn the direction of writing, and what has no width, are not.
+static bool isShown(StringRef character) {
+  if (character.size() == 2)
+    return character != "\xD8\x9C"; // U+061C
+  if (character.size() != 3)
+    return true;
+  unsigned code = (character[0] & 0x0F) << 12 | (character[1] & 0x3F) << 6 | (character[2] & 0x3F);
+  return !((code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code >= 0xFFFE);
 }
 
 /// The text with controls, broken UTF-8 and what XML refuses as \xNN; `special` maps the characters
@@ -25,7 +32,7 @@ static std::string escaped(StringRef text, llvm::function_ref<StringRef(char)> s
     const auto *at = reinterpret_cast<const llvm::UTF8 *>(text.data()) + i;
     size_t length = llvm::getNumBytesForUTF8(c);
     bool good = c >= 0x20 && c != 0x7f && i + length <= text.size() &&
-                llvm::isLegalUTF8Sequence(at, at + length) && isInXml(text.substr(i, length));
+                llvm::isLegalUTF8Sequence(at, at + length) && isShown(text.substr(i, length));
     if (!good) {
       out += special('\\');
       out += llvm::formatv("x{0:X-2}", unsigned(c)).str();
@@ -46,6 +53,16 @@ std::string quoted(StringRef text) {
     return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '&' ? "&amp;" : "";
   });
   return "\"" + out + "\"";
+}
+
+std::string inUrl(StringRef text) {
+  std::string out;
+  for (unsigned char c : text)
+    if (llvm::isAlnum(c) || StringRef("-._~:,@").contains(c))
+      out += char(c);
+    else
+      out += llvm::formatv("%{0:X-2}", unsigned(c)).str();
+  return out;
 }
 
 std::string html(StringRef text) {

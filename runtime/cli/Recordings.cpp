@@ -10,8 +10,7 @@
 
 namespace vetro::cli {
 
-/// Whether a path is a trace's: by its name, or a folder with one.
-static bool isTrace(llvm::StringRef path) {
+bool isTrace(llvm::StringRef path) {
   llvm::SmallString<128> document(path);
   llvm::sys::path::append(document, "trace.json");
   return path.ends_with(".vtrace") || llvm::sys::fs::exists(document);

@@ -7,6 +7,9 @@
 
 namespace vetro::cli {
 
+/// Whether a path is a trace's: by its name, or a folder with one.
+bool isTrace(llvm::StringRef path);
+
 struct RecordingOptions {
   ModelOptions model; ///< `path` may be a trace's
   PromptOptions prompt;

@@ -236,6 +236,16 @@ def compare(before, after, may_differ, only=None):
     expect(changed > 0, "the changed value is shown nowhere")
 
 
+def flow():
+    """u and o walk along the graph's edges, past what only reshapes."""
+    shown = walk(MODEL, *RUN, keys=": 13 blk.1.attn_ctx\nu\no\n: 13 blk.1.l_out\no\nu\n: 13 embed\nu\n")
+    equal([s["place"].split()[1] for s in shown],
+          ["blk.1.attn_ctx", "blk.1.q_rope", "blk.1.attn_ctx", "blk.1.l_out", "blk.2.attn_norm", "blk.1.l_out", "embed", "embed"])
+    equal(shown[1]["message"], "from blk.1.q_rope")
+    expect("read by blk.2.attn_norm; also blk.2.resid_mid" == shown[4]["message"], shown[4]["message"])
+    expect("only" in shown[7]["message"], shown[7]["message"])
+
+
 def edits():
     """An edit at blk.1.l_out changes what comes after it and nothing before; z gives the bits back."""
     keys = [": 13 blk.1.ffn_norm token 5", ": 13 blk.1.l_out token 6", ": 13 blk.1.resid_mid token 6",
@@ -333,6 +343,7 @@ def main():
     trace, screens = everything_is_true()
     live_is_the_same(screens)
     perturbed(trace)
+    flow()
     edits()
     breakpoints()
     refusals(trace)
