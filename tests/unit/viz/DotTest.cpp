@@ -1,6 +1,7 @@
 // Drawings: which layers are alike, ids that stay, text from files that may hold anything.
 #include "viz/Dot.h"
 #include "tests/unit/Catch.h"
+#include "viz/GraphJson.h"
 #include "viz/Label.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -116,4 +117,54 @@ TEST_CASE("a neighbourhood holds what its steps reach", "[viz]") {
   auto missing = viz::toDot(graph.func, around("blk.2.l_uot", 1));
   REQUIRE_FALSE(bool(missing));
   REQUIRE(has(llvm::toString(missing.takeError()), "nearest: 'blk.2.l_out'"));
+}
+
+// ---- graphs that were written ----
+
+namespace {
+/// A layer with operands by name, weights, several results and text that wants escaping.
+const char *layer = R"(func.func @f(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) {
+    %y = vetro.matmul %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32> loc("blk.0.<q>")
+    %z = vetro.reshape %y : (tensor<?x8xf32>) -> tensor<?x2x4xf32> loc("blk.0.\22q\22")
+    %a = vetro.add %x, %y : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> loc("blk.0.l_out")
+    %s = vetro.scale %a {s = 2.0 : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32> loc("blk.1.l_out")
+    return
+  })";
+} // namespace
+
+TEST_CASE("a graph that was written and read again is drawn the same", "[viz]") {
+  Parsed graph(layer);
+  auto read = viz::pictureOf(viz::toJson(viz::Picture(graph.func)));
+  REQUIRE(bool(read));
+  viz::DotOptions options;
+  for (const char *which : {"0", "1", "all"}) {
+    options.layer = which;
+    auto again = viz::toDot(*read, "f", options);
+    REQUIRE(bool(again));
+    REQUIRE(*again == dotOf(graph.func, options));
+  }
+  options = around("blk.0.l_out", 1);
+  REQUIRE(*viz::toDot(*read, "f", options) == dotOf(graph.func, options));
+}
+
+TEST_CASE("a damaged graph is refused with its place", "[viz]") {
+  Parsed graph(layer);
+  const auto whole = viz::toJson(viz::Picture(graph.func));
+  auto wrong = [&](auto change) {
+    auto json = whole;
+    change(json);
+    auto picture = viz::pictureOf(json);
+    return picture ? "" : llvm::toString(picture.takeError());
+  };
+  REQUIRE(wrong([](auto &) {}) == "");
+  REQUIRE(has(wrong([](auto &j) { j = 3; }), "no lists"));
+  REQUIRE(has(wrong([](auto &j) { j["nodes"][2].erase("drawn"); }), "node 2"));
+  REQUIRE(has(wrong([](auto &j) { j["nodes"][1]["id"] = 7; }), "node 1"));
+  REQUIRE(
+      has(wrong([](auto &j) { j["nodes"][0]["drawn"]["operands"][0]["inside"] = 1; }), "node 0"));
+  REQUIRE(has(wrong([](auto &j) { j["nodes"][0]["inside"] = {3}; }), "node 0"));
+  for (const char *field : {"from", "to", "operand", "result"})
+    for (const nlohmann::ordered_json &bad :
+         {nlohmann::ordered_json(99), nlohmann::ordered_json(-1), nlohmann::ordered_json("x")})
+      REQUIRE(has(wrong([&](auto &j) { j["edges"][0][field] = bad; }), "edge 0"));
 }
