@@ -2,13 +2,18 @@
 #include "runtime/builtin/Builtin.h"
 #include "llvm/Support/FileSystem.h"
 
-extern "C" {
-extern const uint8_t vt_builtin_begin[], vt_builtin_end[];
-}
+namespace {
+/// As embed.py writes it; the model is the only one.
+struct Held {
+  const char *path;
+  const uint8_t *begin, *end;
+};
+} // namespace
+extern "C" const Held vt_builtin[];
 
 namespace vetro {
 
-llvm::ArrayRef<uint8_t> builtinModel() { return {vt_builtin_begin, vt_builtin_end}; }
+llvm::ArrayRef<uint8_t> builtinModel() { return {vt_builtin[0].begin, vt_builtin[0].end}; }
 
 llvm::Error useBuiltin(llvm::StringRef path, gguf::OpenOptions &open) {
   if (path != builtinName)
