@@ -166,8 +166,12 @@ static bool hasPiece(const Json &stage, llvm::StringRef piece) {
 
 bool Breakpoint::hitsStage(const Json &d, const Moment &m) const {
   const Json &stages = d["tokens"][m.token]["sampled"]["stages"];
-  return stages[m.index]["name"] == argument && m.index > 0 &&
-         hasPiece(stages[m.index - 1], piece) && !hasPiece(stages[m.index], piece);
+  if (stages[m.index]["name"] != argument || stages[m.index]["active"] == false)
+    return false;
+  for (size_t before = m.index; before-- > 0;)
+    if (stages[before]["active"] == true) // one that is not keeps no candidates
+      return hasPiece(stages[before], piece) && !hasPiece(stages[m.index], piece);
+  return false;
 }
 
 llvm::Expected<bool> Breakpoint::hits(Recording &recording, const Moment &m) const {

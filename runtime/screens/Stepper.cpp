@@ -247,6 +247,8 @@ void Stepper::why(llvm::StringRef piece) {
   const Json &stages = token["sampled"]["stages"];
   const Json *last = nullptr;
   for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i]["active"] == false)
+      continue;
     const Json *here = nullptr;
     for (const Json &candidate : stages[i]["top"]) {
       llvm::StringRef spelled = candidate["piece"].get_ref<const std::string &>();
@@ -256,6 +258,8 @@ void Stepper::why(llvm::StringRef piece) {
     if (!here && !last)
       return say(shown(piece) + " is not among the " + std::to_string(stages[i]["top"].size()) +
                  " likeliest");
+    if (!here && stages[i]["name"] == "dist")
+      break; // it keeps what it drew
     if (!here)
       return at.step = 15, at.row = i,
              say(shown(piece) + ": dropped by " + stages[i]["name"].get<std::string>() + " at p " +

@@ -5,7 +5,6 @@ walking changes nothing; edits change what comes after them, and are taken back 
 """
 
 import json
-import math
 import os
 import shutil
 import struct
@@ -14,6 +13,7 @@ import sys
 
 import tensors
 from check import error, expect, quiet
+from truth import Truth
 
 VETRO, MODEL, FOLDER = sys.argv[1:4]
 PROMPT = sys.argv[4] if len(sys.argv) > 4 else "Once upon a time there was"
@@ -78,76 +78,6 @@ def walk(*arguments, keys=WALK):
     return [json.loads(line) for line in out.stdout.splitlines()]
 
 
-def value_of(document, pointer):
-    """What a JSON pointer of a screen means; "#" counts a list (of a text, bytes), "#fired" and "#refused"
-    rewrites."""
-    base, mark, count = pointer.partition("#")
-    for key in base.split("/")[1:]:
-        document = document[int(key)] if isinstance(document, list) else document[key]
-    if not mark:
-        return document
-    if count:
-        return sum(r["fired"] == (count == "fired") for r in document)
-    return len(document.encode()) if isinstance(document, str) else len(document)
-
-
-def statistic(row, index):
-    """What Cells.h counts over a row of numbers."""
-    numbers = [x for x in row if math.isfinite(x)]
-    low, high = min(numbers), max(numbers)
-    if index.startswith("bin."):
-        bins = [0] * 16
-        for x in numbers:
-            place = (x - low) / (high - low) if high > low else 0
-            bins[min(int(place * 16), 15)] += 1
-        return bins[int(index[4:])]
-    return {"min": low, "max": high, "mean": sum(numbers) / len(numbers),
-            "rms": math.sqrt(sum(x * x for x in numbers) / len(numbers)), "nans": len(row) - len(numbers)}[index]
-
-
-def near(a, b):
-    return a == b or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
-
-
-class Truth:
-    """What a run holds: its trace, and the dump of all its values."""
-
-    def __init__(self, trace, dump):
-        self.document = json.load(open(f"{trace}/trace.json"))
-        self.values = tensors.read(dump)
-        self.seen = {"document": 0, "numbers": 0, "counted": 0, "proofs": 0, "blocks": 0, "lens": 0}
-
-    def row(self, name, token):
-        shape, numbers = self.values[name]
-        width = len(numbers) // shape[0]
-        row = numbers[token * width:(token + 1) * width]
-        if name.split(".")[-1] in ("attn_scores", "attn_probs"):  # [heads, cells]: those it may see
-            cells = shape[-1]
-            return [x for at in range(0, width, cells) for x in row[at:at + token + 1]]
-        return row
-
-    def check(self, shown):
-        token = int(shown["place"].split()[-1])
-        for datum in shown["data"]:
-            name, index, value = datum["name"], datum["index"], datum["value"]
-            if name == "trace.json":
-                equal(value, value_of(self.document, index), index)
-                self.seen["document"] += 1
-            elif index.startswith("proof"):
-                expect(index != "proof" or value <= 1, f"{name}: not proved: {value}")
-                self.seen["proofs"] += 1
-            elif index.startswith("lens"):
-                self.seen["lens"] += 1
-            elif name.endswith(".weight"):
-                self.seen["blocks"] += 1  # below: block() holds them against gguf's bytes
-            elif index.isdigit():
-                expect(value == self.row(name, token)[int(index)], f"{name}[{index}] of {token}: {value}")
-                self.seen["numbers"] += 1
-            else:
-                expect(near(value, statistic(self.row(name, token), index)), f"{name} {index}: {value}")
-                self.seen["counted"] += 1
-
-
 def everything_is_true():
     trace = path("run")
     quiet("run", MODEL, *RUN, "--trace", trace, "--trace-hooks", "blk.*.l_out,blk.*.q_rope,embed,logits")
@@ -157,7 +87,9 @@ def everything_is_true():
     truth = Truth(trace, path("all.safetensors"))
     screens = walk(trace, "--model", MODEL)
     for shown in screens:
-        truth.check(shown)
+        token = int(shown["place"].split()[-1])
+        for datum in shown["data"]:
+            truth.check(datum["name"], datum["index"], datum["value"], token)
     equal(sorted({s["screen"]["step"] for s in screens}), list(range(1, 17)))
     for kind, n in truth.seen.items():
         expect(n > (0 if kind != "numbers" else 500), f"nothing of kind {kind} was shown: {truth.seen}")
@@ -284,12 +216,24 @@ def breakpoints():
              ("1", "pass:fuse-qkv", "c", "stopped at pass:fuse-qkv"),
              ("1", "rewrite:qkv", "c", "3 token"),
              ("1", "token:" + printed[7], "c", f" token {printed.index(printed[7])}"),
+             ("13 token 6", "drop:logit-bias:" + loser["piece"], "c", nowhere),
              ("13 token 6", "drop:dist:" + loser["piece"], "c", "15 token 6"))
     keys = "".join(f": rope_table token 6\n: {start}\nb {text}\n{key}\nb -1\n" for start, text, key, _ in cases)
     shown = walk(MODEL, *RUN, keys=keys)
     for i, (start, text, _, expected) in enumerate(cases):
         place, message = shown[5 * i + 3]["place"], shown[5 * i + 3]["message"]
         expect(place.startswith(expected) or place.endswith(expected) or message == expected, f"{text} from {start}: {place}, {message}")
+
+
+def why():
+    """A candidate that was left to the end lost the draw, one that a stage cut says so, others are unlikely."""
+    stages = json.load(open(path("run/trace.json")))["tokens"][6]["sampled"]["stages"]
+    first, second = (candidate["piece"] for candidate in stages[0]["top"][:2])
+    shown = walk(MODEL, *RUN, "--at", "15 token 6", keys=f"w {first}\nw {second}\nw <nothing>\n")
+    for s, words in zip(shown, ("was drawn", "the draw took another", "not among the")):
+        expect(words in s["message"], s["message"])
+    greedy = walk(MODEL, *RUN[:4], "--at", "15 token 6", keys=f"w {second}\n")
+    expect("dropped by greedy" in greedy[0]["message"], greedy[0]["message"])
 
 
 def refusals(trace):
@@ -346,6 +290,7 @@ def main():
     flow()
     edits()
     breakpoints()
+    why()
     refusals(trace)
     damaged(trace)
     hostile(trace)
