@@ -1,4 +1,4 @@
-// Finds what CMakeLists.txt put in.
+// Finds what runtime/builtin/embed.py put in.
 #include "runtime/page/Assets.h"
 
 namespace vetro::page {

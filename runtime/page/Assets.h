@@ -11,7 +11,7 @@ namespace vetro::page {
 /// empty: there is none.
 llvm::StringRef asset(llvm::StringRef path);
 
-/// The scripts of the page in the order in which they are run, as paths.
+/// The scripts of the page, by name; together they are one function, whose order says nothing.
 std::vector<llvm::StringRef> scripts();
 
 } // namespace vetro::page

@@ -90,17 +90,21 @@ function cellNode(cell, tag = "span", token = undefined) {
   return node;
 }
 
-// The parts of a text that belong to one number each: words, or the characters of a histogram.
+// The parts of a text that belong to one number each: its words, but for those that only join, or the
+// characters of a histogram. Where neither fits, the text stands whole and the numbers beside it, unseen.
 function manyNodes(cell, token) {
-  const words = cell.text.split(" ").filter((word) => word !== "…" && word !== "");
-  const isWords = words.length === cell.data.length;
-  const parts = isWords ? cell.text.split(/( )/) : [...cell.text];
+  const joins = new Set(["", "…", "x"]);
+  const isNumber = (word) => !joins.has(word.trim());
+  const words = cell.text.split(/( )/), characters = [...cell.text];
+  let parts = [cell.text, ...cell.data.map(() => "")], holds = (part, i) => i > 0;
+  if (words.filter(isNumber).length === cell.data.length) [parts, holds] = [words, isNumber];
+  else if (characters.length === cell.data.length) [parts, holds] = [characters, () => true];
   let next = 0;
-  return parts.map((part) => {
+  return parts.map((part, i) => {
     const node = h("span", {}, part);
-    const isNumber = isWords ? part !== " " && part !== "…" && part !== "" : true;
-    const datum = isNumber ? cell.data[next++] : undefined;
-    return datum ? isDatum(node, datum.name, datum.index, datum.value, token) : node;
+    if (!holds(part, i)) return node;
+    const datum = cell.data[next++];
+    return isDatum(node, datum.name, datum.index, datum.value, token);
   });
 }
 

@@ -22,7 +22,7 @@ function moveLayer(by) {
   const inLayer = about.steps.findIndex((step) => step.layer === layer);
   if (inLayer < 0) return say(`there is no layer ${layer}`);
   const name = place.name.replace(/^blk\.\d+\./, `blk.${layer}.`);
-  const change = opOf.has(name) ? {op: opOf.get(name), name} : atOp(inLayer);
+  const change = layerOf(name) === layer && opOf.has(name) ? {op: opOf.get(name), name} : atOp(inLayer);
   return go({...change, layer, step: 13, row: 0, at: 0});
 }
 

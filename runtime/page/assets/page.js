@@ -101,4 +101,5 @@ async function open() {
   }
 }
 
-open();
+// The other scripts may stand below this one.
+document.addEventListener("DOMContentLoaded", open);
