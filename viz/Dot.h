@@ -13,8 +13,8 @@ namespace vetro::viz {
 struct DotOptions {
   std::string title; ///< shown above the drawing
   std::string layer; ///< "": an overview and each distinct layer; "3": that layer; "all": the whole
-  std::string around; ///< name of a value: only what is near it
-  unsigned hops = 2;  ///< how near, in ops
+  std::string around;               ///< name of a value: only what is near it
+  unsigned hops = 2;                ///< how near, in ops
   const Overlay *overlay = nullptr; ///< numbers beside nodes; must outlive the drawing
 };
 

@@ -83,7 +83,8 @@ SmallVector<unsigned> DotWriter::reached(unsigned i) const {
 
 /// The label with the overlay's number below it.
 std::string DotWriter::marked(const Node &n, std::string label) const {
-  auto mark = overlay ? overlay->marks.find(n.id) : llvm::StringMap<Overlay::Mark>::const_iterator();
+  auto mark =
+      overlay ? overlay->marks.find(n.id) : llvm::StringMap<Overlay::Mark>::const_iterator();
   if (!overlay || mark == overlay->marks.end())
     return label;
   return llvm::formatv("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" "

@@ -151,8 +151,8 @@ static NodeText textFrom(const Json &node) {
 
 /// Empty: the node is none.
 static std::optional<Node> nodeFrom(const Json &json) {
-  bool sound = has(json, "layer", aNumber) && hasTexts(json, "inside") && hasTexts(json, "inputs") &&
-               has(json, "attributes", anObject) && isDrawn(json);
+  bool sound = has(json, "layer", aNumber) && hasTexts(json, "inside") &&
+               hasTexts(json, "inputs") && has(json, "attributes", anObject) && isDrawn(json);
   for (const char *field : {"id", "name", "op", "part", "type", "source"})
     sound = sound && has(json, field, aText);
   for (const Json &value : sound ? json["attributes"] : Json())

@@ -11,8 +11,8 @@ namespace vetro::viz {
 
 // ---- escaping ----
 
-/// Whether a character may stand in XML (U+FFFE and U+FFFF are UTF-8 but may not) and is drawn where
-/// it stands: marks that turn the direction of writing, and what has no width, are not.
+/// Whether a character may stand in XML (U+FFFE and U+FFFF are UTF-8 but may not) and is drawn
+/// where it stands: marks that turn the direction of writing, and what has no width, are not.
 static bool isShown(StringRef character) {
   if (character.size() == 2)
     return character != "\xD8\x9C"; // U+061C

@@ -15,7 +15,8 @@ std::string Overlay::colour(double share) {
   // From white over orange to red; the root keeps small shares apart.
   double t = std::sqrt(std::clamp(share, 0.0, 1.0));
   auto part = [&](double white, double red) { return unsigned(white + (red - white) * t); };
-  return llvm::formatv("#{0:x-2}{1:x-2}{2:x-2}", part(255, 240), part(255, 100), part(255, 60)).str();
+  return llvm::formatv("#{0:x-2}{1:x-2}{2:x-2}", part(255, 240), part(255, 100), part(255, 60))
+      .str();
 }
 
 llvm::StringMap<size_t> stepsOfNodes(const Json &graph, const Json &steps) {
@@ -87,7 +88,8 @@ llvm::Expected<Overlay> errorOverlay(const Json &graph, const Json &diff) {
     if (!row.is_object() || !row.contains("name") || !row["name"].is_string())
       return llvm::createStringError("it is not what vetro diff --json prints");
     bool hasSnr = row.contains("snr_db") && row["snr_db"].is_number();
-    std::string words = hasSnr ? llvm::formatv("{0:f1} dB", row["snr_db"].get<double>()).str() : "equal";
+    std::string words =
+        hasSnr ? llvm::formatv("{0:f1} dB", row["snr_db"].get<double>()).str() : "equal";
     double ratio = ratioOf(row);
     if (ratio >= 0)
       words += llvm::formatv(", {0:f2} of its floor", ratio).str();

@@ -17,6 +17,7 @@ struct ShellOption {
 struct ShellCommand {
   std::string name, description;
   std::vector<ShellOption> options;
+  std::vector<std::string> firstWords; ///< that may follow its name; empty: a file
 };
 } // namespace
 
@@ -48,10 +49,13 @@ static ShellOption shellOption(const CLI::Option &option) {
 static std::vector<ShellCommand> shellCommands(const CLI::App &program) {
   std::vector<ShellCommand> commands;
   for (const CLI::App *c : program.get_subcommands([](const CLI::App *) { return true; })) {
-    ShellCommand command{c->get_name(), plain(c->get_description()), {}};
+    ShellCommand command{c->get_name(), plain(c->get_description()), {}, {}};
+    bool first = true;
     for (const CLI::Option *option : c->get_options())
       if (option->nonpositional())
         command.options.push_back(shellOption(*option));
+      else if (std::exchange(first, false))
+        command.firstWords = choices(*option);
     commands.push_back(std::move(command));
   }
   return commands;
@@ -69,6 +73,9 @@ static void printBash(const std::vector<ShellCommand> &commands) {
   for (const ShellCommand &c : commands)
     out << c.name << " ";
   out << "--help --version'\n  else\n    case \"${COMP_WORDS[1]}:$before\" in\n";
+  for (const ShellCommand &c : commands)
+    if (!c.firstWords.empty())
+      out << "    " << c.name << ":" << c.name << ") words='" << joined(c.firstWords) << "' ;;\n";
   for (const ShellCommand &c : commands)
     for (const ShellOption &o : c.options)
       if (!o.choices.empty())
@@ -94,7 +101,10 @@ static void printZsh(const std::vector<ShellCommand> &commands) {
   out << "    )\n    _describe subcommand commands\n    return\n  fi\n"
          "  local command=${words[2]}\n  shift words; (( CURRENT-- ))\n  case $command in\n";
   for (const ShellCommand &c : commands) {
-    out << "  " << c.name << ") _arguments '*:file:_files'";
+    out << "  " << c.name << ") _arguments ";
+    if (!c.firstWords.empty())
+      out << "'1:word:(" << joined(c.firstWords) << ")' ";
+    out << "'*:file:_files'";
     for (const ShellOption &o : c.options)
       for (const std::string &name : o.names) {
         out << " \\\n    '" << name << "[" << o.description << "]";
@@ -113,6 +123,9 @@ static void printFish(const std::vector<ShellCommand> &commands) {
   for (const ShellCommand &c : commands) {
     out << "complete -c vetro -n __fish_use_subcommand -f -a " << c.name << " -d '" << c.description
         << "'\n";
+    if (!c.firstWords.empty())
+      out << "complete -c vetro -n '__fish_seen_subcommand_from " << c.name << "' -f -a '"
+          << joined(c.firstWords) << "'\n";
     for (const ShellOption &o : c.options) {
       out << "complete -c vetro -n '__fish_seen_subcommand_from " << c.name << "'";
       for (const std::string &name : o.names)

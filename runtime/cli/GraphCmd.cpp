@@ -53,12 +53,14 @@ static llvm::Error checkDrawing(const GraphOptions &o) {
     return error;
   llvm::StringRef extension = llvm::sys::path::extension(o.out);
   if (o.modelExplorer && extension != ".json")
-    return llvm::createStringError("--model-explorer: the file is JSON; name one that ends in .json");
+    return llvm::createStringError(
+        "--model-explorer: the file is JSON; name one that ends in .json");
   if (extension == ".dot" || extension == ".svg" || extension == ".gv" || extension == ".json")
     return llvm::Error::success();
-  return llvm::createStringError("-o: %s ends neither in .dot nor in .svg nor in .json; give it one "
-                                 "of them",
-                                 quotedText(o.out).c_str());
+  return llvm::createStringError(
+      "-o: %s ends neither in .dot nor in .svg nor in .json; give it one "
+      "of them",
+      quotedText(o.out).c_str());
 }
 
 static llvm::Error writeDrawing(const GraphOptions &o, const std::string &dot) {
@@ -111,8 +113,7 @@ static llvm::Expected<Source> openSource(GraphOptions &o) {
     auto json = readGraph(*s.trace, o.stage);
     auto picture = json ? viz::pictureOf(*json) : json.takeError();
     if (!picture)
-      return llvm::createStringError(s.trace->path() + ": " +
-                                     llvm::toString(picture.takeError()));
+      return llvm::createStringError(s.trace->path() + ": " + llvm::toString(picture.takeError()));
     s.json = std::move(*json), s.picture.emplace(std::move(*picture));
     if (o.dot.layer.empty()) // which layers are alike only the graph itself tells
       o.dot.layer = "all";
@@ -204,7 +205,9 @@ void addGraph(CLI::App &program, int &exitCode) {
   CLI::App *command = program.add_subcommand("graph", "draw the model's graph");
   addFileOptions(*command, o->model);
   addPlanOptions(*command, o->model);
-  command->add_option("-o,--output", o->out, "file to write: .svg, .dot, .json, or - for DOT on stdout")
+  command
+      ->add_option("-o,--output", o->out,
+                   "file to write: .svg, .dot, .json, or - for DOT on stdout")
       ->required();
   command->add_option("--stage", o->stage, "frontend: as the papers; fused; planned: as it runs")
       ->check(CLI::IsMember({"frontend", "fused", "planned"}))
@@ -217,7 +220,8 @@ void addGraph(CLI::App &program, int &exitCode) {
       ->check(CLI::IsMember({"time", "bytes", "error"}));
   command->add_option("--trace", o->trace, "the run that times and bytes are of");
   command->add_option("--diff", o->diff, "the comparison that errors are of: vetro diff --json");
-  command->add_flag("--model-explorer", o->modelExplorer, "the .json is for Google's Model Explorer");
+  command->add_flag("--model-explorer", o->modelExplorer,
+                    "the .json is for Google's Model Explorer");
   command->add_option("--deadline", o->deadlineSec, "seconds before an SVG gets a faster layout")
       ->check(range(0u, 86400u))
       ->capture_default_str();

@@ -31,8 +31,9 @@ equal(subprocess.run(["bash", "-n"], input=bash).returncode, 0)
 script = bash.decode() + 'COMP_WORDS=(vetro run --te); COMP_CWORD=2; _vetro; echo "${COMPREPLY[@]}"\n'
 script += 'COMP_WORDS=(vetro run --kv ""); COMP_CWORD=3; _vetro; echo "${COMPREPLY[@]}"\n'
 script += 'COMP_WORDS=(vetro to); COMP_CWORD=1; _vetro; echo "${COMPREPLY[@]}"\n'
+script += 'COMP_WORDS=(vetro lab ""); COMP_CWORD=2; _vetro; echo "${COMPREPLY[@]}"\n'
 done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
-equal(done.stdout.split("\n")[0:3], ["--temp", "f16 f32", "tokenize"])
+equal(done.stdout.split("\n")[0:4], ["--temp", "f16 f32", "tokenize", "list start check hint"])
 expect(b"_arguments" in quiet("completion", "zsh"), "zsh")
 expect(b"complete -c vetro" in quiet("completion", "fish"), "fish")
 for shell in ("zsh", "fish"):
