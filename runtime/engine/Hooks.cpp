@@ -145,7 +145,19 @@ HookRecorder::ofSteps(const Model &model, uint32_t begin, uint32_t end, ArrayRef
     if (ir::isStep(op))
       r->whole.set(r->stepOf[op]);
   r->needed |= r->whole;
+  for (unsigned step : r->needed.set_bits())
+    r->prepare(step);
   return r;
+}
+
+void HookRecorder::prepare(uint32_t step) {
+  Operation *op = steps[step];
+  Recorded &rec = recorded[step];
+  for (Value v : op->getOperands())
+    rec.layouts.emplace_back(v);
+  for (Value v : op->getResults())
+    rec.layouts.emplace_back(v);
+  rec.selects = isa<ir::HeadNormOp>(op) || (isa<ir::GatherRowsOp>(op) && rec.layouts[0].byRow);
 }
 
 // ---- recording ----
@@ -184,46 +196,51 @@ static void keepSelected(ref::Tensor &x, ref::Tensor &rows, const VtBatch &batch
   x.shape[0] = int64_t(x.data.size() / width);
 }
 
+HookRecorder::Layout::Layout(Value v) : byRow(isByRow(v)) {
+  if (!byRow)
+    return; // a weight, a state, or over cells, which are listed when all are known
+  auto type = cast<RankedTensorType>(v.getType());
+  ir::Extent count = ir::elementCount(v);
+  byOutput = count.outputs;
+  isIds = type.getElementType().isInteger(32);
+  perRow = count.scale;
+  width = type.getShape().back();
+  records = isIds ? 0 : ir::recordsOf(v);
+  shape = ref::Shape(type.getShape());
+}
+
 void HookRecorder::after(uint32_t step, PlanRunner &runner) {
-  Operation *op = steps[step];
   Recorded &rec = recorded[step];
   const VtBatch &batch = runner.batch();
-  SmallVector<Value> values(op->getOperands());
-  llvm::append_range(values, op->getResults());
-  rec.operands.resize(values.size());
-  rec.codeSize.resize(values.size());
-  for (auto [i, v] : llvm::enumerate(values)) {
-    ref::Tensor &to = rec.operands[i];
-    if (!isByRow(v))
-      continue; // a weight, a state, or over cells, which are listed when all are known
-    if (!whole[step] && i < op->getNumOperands())
+  size_t nOperands = steps[step]->getNumOperands();
+  rec.operands.resize(rec.layouts.size());
+  rec.codeSize.resize(rec.layouts.size());
+  for (size_t i = 0; i < rec.layouts.size(); ++i) {
+    const Layout &layout = rec.layouts[i];
+    if (!layout.byRow || (!whole[step] && i < nOperands))
       continue;
-    auto type = cast<RankedTensorType>(v.getType());
-    ir::Extent count = ir::elementCount(v);
-    uint64_t n = count.scale * (count.outputs ? batch.nOutputs : batch.nTokens);
-    if (type.getElementType().isInteger(32)) {
+    ref::Tensor &to = rec.operands[i];
+    uint64_t rows = layout.byOutput ? batch.nOutputs : batch.nTokens, n = layout.perRow * rows;
+    to.shape = layout.shape;
+    if (layout.isIds) {
       auto *ids = static_cast<const int32_t *>(runner.address(step, i));
       // Output rows count from the micro-batch's first token.
       to.ids.insert(to.ids.end(), ids, ids + n);
-      to.shape = ref::Shape(type.getShape());
-      to.shape[0] = int64_t(to.ids.size()) / ir::staticProduct(type);
-      if (type.getRank() > 1) // a table: as in the interpreter, a dump shows its numbers
+      to.shape[0] = int64_t(to.ids.size() / layout.perRow);
+      if (to.shape.size() > 1) // a table: as in the interpreter, a dump shows its numbers
         to.data.assign(to.ids.begin(), to.ids.end());
       continue;
     }
-    uint64_t width = type.getShape().back();
-    if (uint32_t records = ir::recordsOf(v)) {
+    if (layout.records) {
       appendRecords(to, rec.codeSize[i], static_cast<const uint8_t *>(runner.address(step, i)),
-                    n / width, width, records);
+                    n / layout.width, layout.width, layout.records);
     } else {
       auto *data = static_cast<const float *>(runner.address(step, i));
       to.data.insert(to.data.end(), data, data + n);
     }
-    to.shape = ref::Shape(type.getShape());
-    to.shape[0] = int64_t(to.data.size() / (ir::staticProduct(type)));
+    to.shape[0] = int64_t(to.data.size() / layout.perRow);
   }
-  bool selection = isa<ir::HeadNormOp>(op) || (isa<ir::GatherRowsOp>(op) && isByRow(values[0]));
-  if (selection && whole[step])
+  if (rec.selects && whole[step])
     keepSelected(rec.operands[0], rec.operands[1], batch);
 }
 

@@ -75,7 +75,19 @@ public:
   llvm::Expected<std::vector<Proof>> prove(const Session &session);
 
 private:
+  /// What recording needs to know of a step's operand or result; asked of the IR once.
+  struct Layout {
+    bool byRow = false; ///< rows of micro-batches, one after the other, make it up
+    bool byOutput = false, isIds = false;
+    uint64_t perRow = 0; ///< numbers of a row
+    uint64_t width = 0;  ///< numbers of its last axis
+    uint32_t records = 0;
+    ref::Shape shape = {};
+    explicit Layout(mlir::Value v);
+  };
   struct Recorded {
+    std::vector<Layout> layouts;       ///< empty: the step is not recorded
+    bool selects = false;              ///< its first operand's rows are chosen by the second
     std::vector<ref::Tensor> operands; ///< operands, then results, rows of all micro-batches
     /// Of those that are int8 records: what one code of each value's (last) record is worth.
     std::vector<std::vector<float>> codeSize;
@@ -85,6 +97,7 @@ private:
   using OnValue = std::function<void(mlir::Operation *, unsigned, const ref::Tensor &)>;
   llvm::Expected<std::vector<ref::Bounded>> recompute(uint32_t step, const Session &session,
                                                       OnValue onValue);
+  void prepare(uint32_t step);
   HookValue takeRan(const Hook &hook);
   /// All values inside a step, recomputed.
   llvm::Expected<llvm::StringMap<HookValue>> insideOf(uint32_t step, const Session &session);

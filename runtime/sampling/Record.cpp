@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 namespace vetro {
 
 SampleRecord::SampleRecord(size_t nVocab, size_t nTop)
-    : nTop(std::min(nTop, nVocab)), cut(nVocab, survived), seen(nVocab), mass(nVocab),
-      weights(nVocab), scratch(nVocab) {
+    : nTop(std::min(nTop, nVocab)), cut(nVocab, survived), seen(nVocab), weights(nVocab) {
   for (Stage &stage : buffer)
     stage.top.reserve(this->nTop);
 }
@@ -18,28 +18,25 @@ SampleRecord::SampleRecord(size_t nVocab, size_t nTop)
 /// Fills top, entropy, cut mass and `cut` from the candidates after the stage.
 void SampleRecord::picture(Stage &stage, llvm::ArrayRef<Candidate> list) {
   const uint8_t index = uint8_t(&stage - buffer.data());
-  auto end = std::copy(list.begin(), list.end(), scratch.begin());
-  std::partial_sort(scratch.begin(), scratch.begin() + std::min(nTop, list.size()), end, before);
+  stage.top.resize(std::min(nTop, list.size()));
+  std::partial_sort_copy(list.begin(), list.end(), stage.top.begin(), stage.top.end(), before);
   // With weights w = exp(x) the entropy is ln(sum w) - (sum w x) / (sum w): one exp a candidate.
-  double sum = 0, moment = 0, kept = 0;
-  for (auto [i, c] : llvm::enumerate(llvm::ArrayRef(scratch).take_front(list.size()))) {
-    double x = double(c.logit) - scratch[0].logit, w = std::exp(x);
-    sum += weights[i] = w;
+  double best = stage.top[0].logit, sum = 0, moment = 0, kept = 0;
+  for (const Candidate &c : list) {
+    double x = double(c.logit) - best, w = std::exp(x);
+    sum += w;
     moment += w > 0 ? w * x : 0;
+    kept += std::exchange(weights[c.id], w);
+    seen[c.id] = index;
   }
   stage.entropyBits = std::max(0.0, (std::log(sum) - moment / sum) / M_LN2);
-  for (auto it = scratch.begin(); it != end; ++it) {
-    double p = weights[it - scratch.begin()] / sum;
-    kept += mass[it->id];
-    mass[it->id] = p;
-    it->p = float(p);
-    seen[it->id] = index;
-  }
+  for (Candidate &c : stage.top)
+    c.p = float(weights[c.id] / sum);
   for (size_t id = 0; id < cut.size(); ++id)
     if (cut[id] == survived && seen[id] != index)
       cut[id] = index;
-  stage.massRemoved = list.size() < stage.in ? std::max(0.0, 1 - kept) : 0;
-  stage.top.assign(scratch.begin(), scratch.begin() + std::min(nTop, list.size()));
+  stage.massRemoved = list.size() < stage.in ? std::max(0.0, 1 - kept / total) : 0;
+  total = sum;
 }
 
 void SampleRecord::begin(const Candidates &raw) {

@@ -40,9 +40,8 @@ private:
   std::array<Stage, 10> buffer;
   size_t nStages = 0, nTop;
   std::vector<uint8_t> cut, seen; // [nVocab]
-  std::vector<double> mass;       // [nVocab] probability before the next stage
-  std::vector<double> weights;    // [nVocab] of the candidates in scratch, not normalised
-  std::vector<Candidate> scratch; // [nVocab]
+  std::vector<double> weights;    // [nVocab] of the last active stage's candidates, by id
+  double total = 1;               // of those weights: a candidate's probability is weight / total
   double drawn = 0;
 };
 
