@@ -40,7 +40,8 @@ static std::string page(const std::string &recorded, bool connects) {
                      "\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
                      "<link rel=\"icon\" href=\"data:,\">\n<title>vetro</title>\n<style>";
   text += style();
-  text += "</style>\n</head>\n<body>\n<noscript>This page is drawn by its script.</noscript>\n" +
+  text += "</style>\n</head>\n<body>\n<p class=\"opening\">opening the run</p>\n<noscript>This "
+          "page is drawn by its script.</noscript>\n" +
           recorded + "<script>";
   text += asset("d3.min.js");
   return text + "</script>\n<script>" + script() + "</script>\n</body>\n</html>\n";

@@ -27,7 +27,10 @@ function graphChoices() {
 }
 
 async function graphView() {
-  const graph = await source.ask("graph", {layer: place.layer, stage: place.stage});
+  const ask = (layer) => source.ask("graph", {layer, stage: place.stage});
+  const graph = await ask(place.layer);
+  for (const layer of [place.layer + 1, place.layer - 1]) // the likeliest to be asked for next
+    if (about.steps.some((step) => step.layer === layer)) ask(layer).catch(() => {});
   const svg = drawing(graph.svg);
   const box = svg.viewBox.baseVal;
   svg.removeAttribute("height");

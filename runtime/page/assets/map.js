@@ -28,7 +28,6 @@ function mapCell(cell, found, t) {
   if (!cell) return td;
   isHook(td, cell.name);
   td.classList.add("cell");
-  if (cell.name === place.name) td.classList.add("here");
   if (cell.label === "recomputed") td.classList.add("recomputed");
   td.addEventListener("click", () => select(cell.name));
   if (!found) {
@@ -50,7 +49,7 @@ function mapTable(map, diffRows) {
   const found = map.rows.map((row) => row.cells.map((cell) => metricOf(cell, diffRows)));
   const all = found.flat();
   const head = h("tr", {}, h("th", {}), map.columns.map((name) => h("th", {}, h("span", {}, name))));
-  const rows = map.rows.map((row, y) => h("tr", {class: row.layer === place.layer ? "layer" : ""},
+  const rows = map.rows.map((row, y) => h("tr", {"data-layer": row.layer},
     h("th", {onclick: () => go({layer: row.layer, view: "graph"}), title: `graph of layer ${row.layer}`}, row.layer),
     row.cells.map((cell, x) => mapCell(cell, found[y][x],
       found[y][x] ? darkness(found[y][x], found.map((line) => line[x]), all) : 0))));
@@ -63,6 +62,12 @@ function outsideTable(map, diffRows) {
   return h("table", {class: "layers outside"}, h("tbody", {}, map.outside.map((cell, i) =>
     h("tr", {}, mapCell(cell, found[i], found[i] ? darkness(found[i], [found[i]], found) : 0),
       h("td", {class: "words target", onclick: () => select(cell.name)}, cell.name)))));
+}
+
+// Marks the value and the layer that are looked at.
+function markMap(map) {
+  for (const cell of map.querySelectorAll("td.cell")) cell.classList.toggle("here", cell.dataset.hook === place.name);
+  for (const row of map.querySelectorAll("tr[data-layer]")) row.classList.toggle("layer", Number(row.dataset.layer) === place.layer);
 }
 
 async function diffByName() {

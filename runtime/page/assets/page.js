@@ -33,6 +33,15 @@ async function drawPart(id, nodes, turn) {
   part.replaceChildren(...drawn.flat(Infinity).filter(Boolean));
 }
 
+// The map stays while one walks through the values of a token; only the mark moves.
+async function drawMap(turn) {
+  const map = document.getElementById("map"), of = `${place.token} ${place.metric} ${place.all} ${about.nEdits}`;
+  if (map.dataset.of !== of) await drawPart("map", mapView, turn);
+  if (turn !== turns) return;
+  map.dataset.of = map.querySelector("[role=alert]") ? "" : of;
+  markMap(map);
+}
+
 async function draw() {
   const turn = ++turns;
   readPlace();
@@ -41,7 +50,7 @@ async function draw() {
   drawCycle();
   const view = document.getElementById("view"), moved = view.dataset.at !== `${place.view} ${place.token}`;
   view.dataset.at = `${place.view} ${place.token}`;
-  await Promise.all([drawPart("view", drawers[place.view], turn), drawPart("map", mapView, turn)]);
+  await Promise.all([drawPart("view", drawers[place.view], turn), drawMap(turn)]);
   if (turn !== turns) return;
   if (moved) view.scrollTop = 0;
   document.body.dataset.drawn = String(turn);

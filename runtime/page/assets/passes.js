@@ -43,8 +43,8 @@ function rewriteNode(rewrite, i) {
 
 // The machine code of the op that is looked at, its time and the bytes that it read.
 async function codeNode() {
-  const screen = await source.ask("screen", {step: 13, token: place.token, op: place.op, inside: 0, tab: 2, pass: 0, row: 0});
-  const values = await source.ask("screen", {step: 13, token: place.token, op: place.op, inside: 0, tab: 0, pass: 0, row: 0});
+  const ask = (tab) => source.ask("screen", {step: 13, token: place.token, op: place.op, inside: 0, tab, pass: 0, row: 0});
+  const [screen, values] = await Promise.all([ask(2), ask(0)]);
   return h("section", {class: "code"}, h("h3", {}, "op ", isHook(h("b", {}, about.steps[place.op].name), place.name)), tableNode(values.tables[0], {}),
     screen.tables.map((table) => tableNode(table, {})));
 }
@@ -58,8 +58,9 @@ async function passesView() {
   return [h("h2", {}, "layer ", place.layer, ", ", cellNode(about.passes[place.pass].name)),
     h("div", {class: "bar-of-choices"}, passSlider(changed),
       choiceNode([[-1, "‹ layer"], [1, "layer ›"]], null, (by) => moveLayer(Number(by)), "layer")),
+    h("div", {class: "irs"}, ir.rows.length ? irTable(ir) : note("The layer has no ops at this stage.")),
+    h("h3", {}, "the lines that did it"),
     h("div", {class: "side"}, passList(changed), h("section", {class: "rewrites"},
       rewrites.rewrites.length ? rewrites.rewrites.map(rewriteNode) : note("It fired at no site of this layer."))),
-    h("div", {class: "scroll"}, ir.rows.length ? irTable(ir) : note("The layer has no ops at this stage.")),
     code];
 }

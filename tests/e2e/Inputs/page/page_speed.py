@@ -20,7 +20,7 @@ from check import VETRO, expect, quiet
 PAINT = """performance.getEntriesByType('paint').find((e) => e.name === 'first-contentful-paint')?.startTime"""
 # Presses a key and waits until all is drawn; milliseconds.
 SWITCH = """const done = arguments[0], began = performance.now(); document.body.dataset.drawn = '';
-document.dispatchEvent(new KeyboardEvent('keydown', {key: 'N', bubbles: true}));
+document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'N', bubbles: true}));
 const look = () => document.body.dataset.drawn ? requestAnimationFrame(() => done(performance.now() - began)) : setTimeout(look, 1);
 look();"""
 
