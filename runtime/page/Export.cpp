@@ -56,7 +56,7 @@ void Questions::addLayers() {
       add("rewrites", {{"layer", text(size_t(layer))}, {"pass", text(pass)}});
     }
     for (const auto &[stage, file] : d["graphs"].items())
-      add("graph", {{"layer", text(size_t(layer))}, {"stage", stage}});
+      add("graph", {{"beside", ""}, {"layer", text(size_t(layer))}, {"stage", stage}});
   }
 }
 
@@ -105,6 +105,7 @@ void Questions::addOps(size_t token) {
     if (viewer.recording().model())
       addScreen(13, token, op, true, 0, 0);
     addScreen(13, token, op, false, 2, 0);
+    add("flow", {{"op", text(op)}});
     for (const char *field : {"values", "inside"})
       for (const Json &name : d["steps"][op][field])
         if (viewer.recording().has(token, name.get_ref<const std::string &>()))

@@ -6,8 +6,8 @@
 
 namespace vetro::page {
 
-/// The graph of a stage ("planned"). Error: the trace keeps none, or it is damaged.
-static llvm::Expected<viz::Picture> pictureOf(Viewer &viewer, const std::string &stage) {
+/// The graph of a stage ("planned") as the trace keeps it. Error: it keeps none.
+static llvm::Expected<Json> graphOf(Viewer &viewer, const std::string &stage) {
   const Json &graphs = viewer.document()["graphs"];
   if (!graphs.contains(stage) || !graphs[stage].is_string())
     return llvm::createStringError("the trace keeps no graph " + screens::shown(stage));
@@ -15,12 +15,24 @@ static llvm::Expected<viz::Picture> pictureOf(Viewer &viewer, const std::string 
   auto text = trace.read(graphs[stage].get<std::string>());
   if (!text)
     return text.takeError();
-  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  auto picture = viz::pictureOf(json);
-  if (!picture)
-    return llvm::createStringError(trace.path() + ": " + graphs[stage].get<std::string>() + ": " +
-                                   llvm::toString(picture.takeError()));
-  return picture;
+  return Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+}
+
+/// What stands beside the nodes; none: nothing. Only a planned graph has steps. Error: there is no
+/// such thing; the comparison is something else.
+static llvm::Expected<std::optional<viz::Overlay>> overlayOf(Viewer &viewer, const Json &graph,
+                                                             const Request &request) {
+  std::string beside = request.text("beside");
+  if (beside.empty() || request.text("stage") != "planned")
+    return std::nullopt;
+  if (beside == "time")
+    return viz::timeOverlay(graph, viewer.document());
+  if (beside == "bytes")
+    return viz::bytesOverlay(graph, viewer.document());
+  if (beside == "error" && !viewer.diff().is_null())
+    return viz::errorOverlay(graph, viewer.diff());
+  return llvm::createStringError("graph: beside: found '" + screens::shown(beside) +
+                                 "', expected time, bytes, or with --diff error");
 }
 
 Answer graphView(Viewer &viewer, const Request &request) {
@@ -28,11 +40,20 @@ Answer graphView(Viewer &viewer, const Request &request) {
   auto layer = request.number("layer", 100000);
   if (!layer)
     return layer.takeError();
-  auto picture = pictureOf(viewer, request.text("stage"));
+  auto graph = graphOf(viewer, request.text("stage"));
+  if (!graph)
+    return graph.takeError();
+  auto picture = viz::pictureOf(*graph);
   if (!picture)
-    return picture.takeError();
+    return llvm::createStringError(viewer.recording().trace().path() + ": graph." +
+                                   request.text("stage") +
+                                   ".json: " + llvm::toString(picture.takeError()));
+  auto overlay = overlayOf(viewer, *graph, request);
+  if (!overlay)
+    return overlay.takeError();
   viz::DotOptions options;
   options.layer = std::to_string(*layer);
+  options.overlay = *overlay ? &**overlay : nullptr;
   auto dot = viz::toDot(*picture, request.text("stage"), options);
   if (!dot)
     return dot.takeError();

@@ -1,5 +1,6 @@
 // The table of views; the frame of a run, its screens, its comparison.
 #include "runtime/page/Views.h"
+#include "runtime/screens/Flow.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Base64.h"
@@ -49,7 +50,7 @@ Answer Viewer::answer(const Request &request) {
       {"map", mapView},     {"tensor", tensorView},     {"slice", sliceView},
       {"heads", headsView}, {"triangle", triangleView}, {"weight", weightView},
       {"lens", lensView},   {"funnel", funnelView},     {"ir", irView},
-      {"graph", graphView}, {"rewrites", rewritesView},
+      {"graph", graphView}, {"rewrites", rewritesView}, {"flow", flowView},
   };
   for (auto [name, view] : views)
     if (request.view == name)
@@ -197,6 +198,19 @@ Answer screenView(Viewer &viewer, const Request &request) {
     return screen.takeError();
   screen->map = {}; // the page has a larger one
   return toJson(*screen);
+}
+
+Answer flowView(Viewer &viewer, const Request &request) {
+  auto op = request.number("op", viewer.document()["steps"].size());
+  if (!op)
+    return op.takeError();
+  auto from = screens::stepsBeside(viewer.recording(), *op, /*users=*/false);
+  if (!from)
+    return from.takeError();
+  auto users = screens::stepsBeside(viewer.recording(), *op, /*users=*/true);
+  if (!users)
+    return users.takeError();
+  return Json{{"from", *from}, {"users", *users}};
 }
 
 Answer diffView(Viewer &viewer, const Request &) {

@@ -56,6 +56,7 @@ using View = Answer(Viewer &, const Request &);
 View aboutView;    ///< none: the run's frame, from which the page is built
 View screenView;   ///< step, token, op, inside, tab, pass, row: one of the sixteen screens
 View diffView;     ///< none: the comparison
+View flowView;     ///< op: the steps that it reads from, and those that read it
 View mapView;      ///< token, inside: layers by values
 View tensorView;   ///< token, name, pool: heat map, histogram, shapes
 View sliceView;    ///< token, name, at: numbers from a place on
@@ -66,7 +67,7 @@ View lensView;     ///< token: what each layer would say
 View funnelView;   ///< token: the sampler's stages, and the fate of each candidate
 View irView;       ///< layer, pass: a layer's ops before and after a pass
 View rewritesView; ///< layer, pass: what the pass did there, with its source
-View graphView;    ///< layer, stage: the drawing of a layer
+View graphView;    ///< layer, stage, beside: the drawing of a layer, with "time" or "bytes" beside
 
 /// Numbers as the page reads them: base64 of little-endian f32.
 std::string packed(llvm::ArrayRef<float> numbers);

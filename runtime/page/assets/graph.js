@@ -23,11 +23,14 @@ function graphChoices() {
     Array.from({length: layers + 1}, (_, i) => h("option", {value: i, selected: i === place.layer}, `layer ${i}`)));
   return h("div", {class: "bar-of-choices"}, select,
     choiceNode(Object.fromEntries(Object.keys(about.graphs).map((stage) => [stage, stage])), place.stage,
-      (stage) => go({stage}, true), "stage"));
+      (stage) => go({stage}, true), "stage"),
+    place.stage === "planned" && !source.isFile()
+      ? choiceNode({"": "no numbers", time: "time", bytes: "bytes", ...(about.hasDiff ? {error: "difference"} : {})}, place.beside,
+        (beside) => go({beside}, true), "numbers beside the nodes") : null);
 }
 
 async function graphView() {
-  const ask = (layer) => source.ask("graph", {layer, stage: place.stage});
+  const ask = (layer) => source.ask("graph", {layer, stage: place.stage, beside: place.beside});
   const graph = await ask(place.layer);
   for (const layer of [place.layer + 1, place.layer - 1]) // the likeliest to be asked for next
     if (about.steps.some((step) => step.layer === layer)) ask(layer).catch(() => {});

@@ -16,6 +16,19 @@ function moveOp(by) {
   go({...atOp(place.step === 13 || place.view !== "step" ? op : place.op), step: 13});
 }
 
+// To where the op's operands come from, or to who reads its results.
+async function follow(field) {
+  try {
+    const flow = await source.ask("flow", {op: place.op});
+    if (!flow[field].length) return say(field === "from" ? "it reads weights, ids and the cache only" : "nothing reads it");
+    const [first, ...others] = flow[field].map((op) => about.steps[op].name || about.steps[op].op);
+    say(`${field === "from" ? "from" : "read by"} ${first}${others.length ? `; also ${others.join(", ")}` : ""}`);
+    return go({...atOp(flow[field][0]), step: 13});
+  } catch (error) {
+    return say(error.message, true);
+  }
+}
+
 // To the same value of another layer, or else to its first op.
 function moveLayer(by) {
   const layer = place.layer + by;
@@ -74,7 +87,7 @@ function edit() {
 function help() {
   const here = [["1 to 8", "the views"], ["/", "find a value, a step (13), token 7"], ["e z", "edit a value and run again; take it back"],
     ["Space Right Left", "next, previous of the sixteen steps"], ["n p", "next, previous op"], ["N P", "next, previous layer"],
-    ["t T", "next, previous token"], ["[ ]", "the compiler's previous, next pass"], ["Up Down", "choose a row"],
+    ["u o", "where it comes from; who uses it"], ["t T", "next, previous token"], ["[ ]", "the compiler's previous, next pass"], ["Up Down", "choose a row"],
     ["Enter Escape", "with the values inside; without"], ["w", "why was this piece not drawn?"], ["y", "the command that shows this again"],
     ["m", "colour the map by the next metric"], ["?", "this help"]];
   const dialog = document.getElementById("help");
@@ -91,6 +104,7 @@ function nextMetric() {
 
 const keys = {
   " ": () => walkCycle(1), ArrowRight: () => walkCycle(1), ArrowLeft: () => walkCycle(-1),
+  u: () => follow("from"), o: () => follow("users"),
   n: () => moveOp(1), p: () => moveOp(-1), N: () => moveLayer(1), P: () => moveLayer(-1),
   t: () => moveToken(1), T: () => moveToken(-1), "[": () => turnPass(-1), "]": () => turnPass(1),
   ArrowDown: () => moveRow(1), ArrowUp: () => moveRow(-1), j: () => moveRow(1), k: () => moveRow(-1),

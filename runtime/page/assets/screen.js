@@ -15,16 +15,27 @@ function opChoices() {
       : null);
 }
 
+// Where an op's operands come from and who reads its results.
+async function flowNode() {
+  const flow = await source.ask("flow", {op: place.op}).catch(() => null);
+  if (!flow) return null;
+  const links = (ops) => ops.map((op, i) => [i ? ", " : "", isHook(h("button", {type: "button", class: "link",
+    onclick: () => go(atOp(op))}, about.steps[op].name || about.steps[op].op), about.steps[op].name)]);
+  return h("p", {class: "note"}, "From ", flow.from.length ? links(flow.from) : "weights, ids and the cache only", "; ",
+    flow.users.length ? ["read by ", links(flow.users)] : "nothing reads it", ".");
+}
+
 async function stepView() {
   const args = {step: place.step, token: place.token, op: place.step === 13 ? place.op : 0,
     inside: place.step === 13 || place.step === 14 ? place.inside : 0,
     tab: place.step === 13 ? place.tab : 0, pass: place.step === 13 && place.tab === 1 ? place.pass : 0, row: place.row};
+  if (place.step === 13) source.ask("flow", {op: place.op}).catch(() => {}); // both at once
   const screen = await source.ask("screen", args);
   const choose = (row) => go({row}, true);
   return [
     h("h2", {}, screen.title),
     h("p", {class: "sentence"}, screen.sentence.map((cell) => cellNode(cell, "span", place.token))),
-    place.step === 13 ? opChoices() : null,
+    place.step === 13 ? [opChoices(), await flowNode()] : null,
     place.step === 14 && about.hasModel
       ? h("p", {}, choiceNode({0: "logits", 1: "with the logit lens"}, place.inside,
         (inside) => go({inside: Number(inside)}, true), "lens")) : null,

@@ -10,7 +10,7 @@ let place = {};
 
 const defaults = {
   view: "step", token: 0, step: 1, op: 0, inside: 0, tab: 0, pass: 0, row: 0, layer: 0, name: "",
-  metric: "rms", all: 0, pool: "max", scale: "linear", at: 0, stage: "planned", head: -1,
+  metric: "rms", all: 0, pool: "max", scale: "linear", at: 0, stage: "planned", beside: "", head: -1,
   weight: "", wrow: 0, block: 0, stageRow: 0,
 };
 
