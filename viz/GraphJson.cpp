@@ -163,15 +163,82 @@ static std::optional<Node> nodeFrom(const Json &json) {
   return Node{nullptr, json["name"], json["id"], json["layer"], part, {}, textFrom(json)};
 }
 
-llvm::Expected<Picture> pictureOf(const Json &graph) {
-  if (!has(graph, "nodes", aList) || !has(graph, "edges", aList))
+// ---- traces from before nodes had words ----
+
+static bool lacksWords(const Json &node) {
+  return node.is_object() && !node.contains("drawn") && has(node, "op", aText) &&
+         has(node, "name", aText) && has(node, "type", aText) && hasTexts(node, "inputs") &&
+         has(node, "attributes", anObject);
+}
+
+static Json operandJson(const Json &text, bool inside) {
+  return {{"text", text}, {"port", ""}, {"inside", inside}, {"handle", false}};
+}
+
+/// Words of a node from its other fields; edges add what reaches it.
+static Json wordsOf(const Json &node) {
+  Json lines = Json::array();
+  for (const auto &[key, value] : node["attributes"].items())
+    if (value.is_string())
+      lines.push_back(key + " " + value.get_ref<const std::string &>());
+  const std::string &op = node["op"].get_ref<const std::string &>();
+  return {{"op", "vetro." + op},
+          {"kind", kinds()[kindNamed(op)].name},
+          {"shape", ""},
+          {"results", {{{"name", node["name"]}, {"type", node["type"]}}}},
+          {"operands", Json::array()},
+          {"lines", lines}};
+}
+
+/// The place of a value among a node's results, where it is put if it is new.
+static size_t resultPlace(Json &results, const Json &name) {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i]["name"] == name)
+      return i;
+  results.push_back({{"name", name}, {"type", ""}});
+  return results.size() - 1;
+}
+
+/// Gives words to nodes without, and to edges which result they carry.
+static Json withWords(Json graph) {
+  Json &nodes = graph["nodes"];
+  std::vector<bool> old;
+  for (Json &node : nodes) {
+    old.push_back(lacksWords(node));
+    if (old.back())
+      node["drawn"] = wordsOf(node);
+  }
+  auto isPlace = [&](const Json &edge, const char *field, size_t limit) {
+    return has(edge, field, aNumber) && edge[field] >= 0 && edge[field] < limit;
+  };
+  for (Json &edge : graph["edges"]) {
+    if (!isPlace(edge, "from", nodes.size()) || !isPlace(edge, "to", nodes.size()) ||
+        !isPlace(edge, "operand", 64) || !has(edge, "value", aText))
+      continue;
+    if (size_t from = edge["from"]; old[from] && !edge.contains("result"))
+      edge["result"] = resultPlace(nodes[from]["drawn"]["results"], edge["value"]);
+    if (size_t to = edge["to"]; old[to])
+      for (Json &operands = nodes[to]["drawn"]["operands"]; operands.size() <= edge["operand"];)
+        operands.push_back(operandJson(edge["value"], false));
+  }
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (old[i])
+      for (const Json &input : nodes[i]["inputs"])
+        nodes[i]["drawn"]["operands"].push_back(operandJson(input, true));
+  return graph;
+}
+
+// ---- pictures ----
+
+llvm::Expected<Picture> pictureOf(const Json &written) {
+  if (!has(written, "nodes", aList) || !has(written, "edges", aList))
     return llvm::createStringError("the graph has no lists of nodes and edges");
+  const Json graph = withWords(written);
   std::vector<Node> nodes;
   for (const Json &json : graph["nodes"]) {
     std::optional<Node> node = nodeFrom(json);
     if (!node)
-      return llvm::createStringError("node %zu of the graph lacks what its drawing needs: it is "
-                                     "damaged, or an older Vetro wrote it; record the run again",
+      return llvm::createStringError("node %zu of the graph lacks what its drawing needs",
                                      nodes.size());
     nodes.push_back(std::move(*node));
   }

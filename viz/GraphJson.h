@@ -16,7 +16,8 @@ namespace vetro::viz {
 nlohmann::ordered_json toJson(const Picture &picture);
 /// The graph with some of its nodes only, by their places in order, and the edges between them.
 nlohmann::ordered_json part(const nlohmann::ordered_json &graph, llvm::ArrayRef<unsigned> nodes);
-/// A picture from what toJson() made. Error: what is missing or of another kind.
+/// A picture from what toJson() made, also before nodes had "drawn": then of what else they have.
+/// Error: what is missing or of another kind.
 llvm::Expected<Picture> pictureOf(const nlohmann::ordered_json &graph);
 
 } // namespace vetro::viz

@@ -28,24 +28,25 @@ static constexpr Kind allKinds[] = {
 
 ArrayRef<Kind> kinds() { return allKinds; }
 
-/// What an op is to a reader, as an index of kinds().
+unsigned kindNamed(StringRef mnemonic) {
+  return llvm::StringSwitch<unsigned>(mnemonic)
+      .Cases({"gather_rows", "rope_table"}, 0)
+      .Cases({"rms_norm", "layer_norm", "rms_norm_mul", "rms_norm_mul_add", "head_norm"}, 1)
+      .Cases({"matmul", "matmul_add", "qkv_matmul", "moe_matmul"}, 2)
+      .Cases({"rope", "norm_rope"}, 3)
+      .Cases({"kv_store", "kv_load", "norm_rope_store"}, 4)
+      .Cases({"attention", "bmm", "softmax", "attn_mask"}, 5)
+      .Cases({"unary", "glu"}, 6)
+      .Cases({"add", "mul", "div", "scale", "clamp", "reduce"}, 7)
+      .Case("quantize", 8)
+      .Cases({"reshape", "transpose", "slice", "broadcast", "concat"}, 9)
+      .Cases({"top_k", "take_along"}, 10)
+      .Default(11);
+}
+
 static unsigned kindOf(Operation *op) {
-  unsigned i =
-      llvm::StringSwitch<unsigned>(op->getName().stripDialect())
-          .Cases({"gather_rows", "rope_table"}, 0)
-          .Cases({"rms_norm", "layer_norm", "rms_norm_mul", "rms_norm_mul_add", "head_norm"}, 1)
-          .Cases({"matmul", "matmul_add", "qkv_matmul", "moe_matmul"}, 2)
-          .Cases({"rope", "norm_rope"}, 3)
-          .Cases({"kv_store", "kv_load", "norm_rope_store"}, 4)
-          .Cases({"attention", "bmm", "softmax", "attn_mask"}, 5)
-          .Cases({"unary", "glu"}, 6)
-          .Cases({"add", "mul", "div", "scale", "clamp", "reduce"}, 7)
-          .Case("quantize", 8)
-          .Cases({"reshape", "transpose", "slice", "broadcast", "concat"}, 9)
-          .Cases({"top_k", "take_along"}, 10)
-          .Default(11);
   bool ours = isa_and_nonnull<ir::VetroDialect>(op->getDialect());
-  return ours ? i : unsigned(std::size(allKinds)) - 1;
+  return ours ? kindNamed(op->getName().stripDialect()) : unsigned(std::size(allKinds)) - 1;
 }
 
 /// Name of the i-th operand where an op reads several values: "residual"; else "".

@@ -21,6 +21,9 @@ struct Kind {
 /// All kinds, in the order of the legend.
 llvm::ArrayRef<Kind> kinds();
 
+/// What an op of our dialect is to a reader, as an index of kinds(): "rms_norm" is a norm.
+unsigned kindNamed(llvm::StringRef mnemonic);
+
 struct OperandText {
   std::string text;    ///< "blk.0.attn_q.weight 576x576 q4_1, 207 KB", "positions", "blk.0.q"
   std::string port;    ///< its name where an op reads several values: "residual"; else empty

@@ -23,12 +23,19 @@ struct Pair {
 };
 } // namespace
 
-/// "%blk.0.q, %blk.0.k = vetro..." defines blk.0.q and blk.0.k.
+/// "%blk.0.q, %blk.0.k = vetro..." defines blk.0.q and blk.0.k; one without a result has those
+/// inside it: names = ["", "blk.0.k_rope"].
 static std::vector<std::string> definedNames(StringRef line) {
   std::vector<std::string> names;
   auto [left, right] = line.split(" = ");
-  if (!left.starts_with("%") || right.empty())
+  if (!left.starts_with("%") || right.empty()) {
+    llvm::SmallVector<StringRef> inside;
+    line.split("names = [").second.split(']').first.split(inside, ", ");
+    for (StringRef name : inside)
+      if (name = name.trim('"'); !name.empty())
+        names.push_back(name.str());
     return names;
+  }
   llvm::SmallVector<StringRef> parts;
   left.split(parts, ", ");
   for (StringRef part : parts)

@@ -20,7 +20,7 @@ function irLine(text) {
   const td = h("td", {});
   const name = /^%([^\s,:=]+)/.exec(text)?.[1];
   if (name) isHook(td, opOf.has(name) ? name : name.replace(/_\d+$/, ""));
-  const [left, right] = text.includes(" = ") ? [text.slice(0, text.indexOf(" = ")), text.slice(text.indexOf(" = "))] : ["", text];
+  const [left, right] = name && text.includes(" = ") ? [text.slice(0, text.indexOf(" = ")), text.slice(text.indexOf(" = "))] : ["", text];
   td.append(h("b", {}, left), shown(right));
   return td;
 }
@@ -43,7 +43,8 @@ function rewriteNode(rewrite, i) {
 
 // The machine code of the op that is looked at, its time and the bytes that it read.
 async function codeNode() {
-  const ask = (tab) => source.ask("screen", {step: 13, token: place.token, op: place.op, inside: 0, tab, pass: 0, row: 0});
+  const token = Math.min(place.token, about.nRun - 1); // its code is every token's
+  const ask = (tab) => source.ask("screen", {step: 13, token, op: place.op, inside: 0, tab, pass: 0, row: 0});
   const [screen, values] = await Promise.all([ask(2), ask(0)]);
   return h("section", {class: "code"}, h("h3", {}, "op ", isHook(h("b", {}, about.steps[place.op].name), place.name)), tableNode(values.tables[0], {}),
     screen.tables.map((table) => tableNode(table, {})));

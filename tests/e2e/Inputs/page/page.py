@@ -155,6 +155,11 @@ def operates(page, truth):
         page.go(view="graph", layer=1, beside=beside)
         drawn = page.run("return document.querySelector('svg.graph').textContent")
         expect(re.search(rf"\d {words}", drawn), f"no {words} in the graph: {drawn[:300]}")
+    for view, (place, _) in VIEWS.items():  # the last token was drawn and did not run
+        page.go(view=view, **place, token=len(truth.document["tokens"]) - 1)
+        said = page.text("#view [role=alert]")
+        expect(re.fullmatch("|did not run|.*did not run: .*|nothing was drawn.*|there is no.*", said), f"{view}: {said}")
+    page.complaints()
     # The map, the search, the heads, the lens, why not.
     page.go(view="step", step=13, token=last)
     page.click('#map td[data-name="blk.0.l_out"]')
