@@ -37,7 +37,11 @@ static llvm::Expected<std::unique_ptr<Recording>> openTrace(RecordingOptions &o,
   progress.clear();
   if (!model)
     return model.takeError();
-  o.record.generate.nPredict = unsigned((*trace)->document()["tokens"].size());
+  auto again = optionsOf((*trace)->document());
+  if (!again)
+    return llvm::createStringError((*trace)->path() + ": " + llvm::toString(again.takeError()));
+  o.record.generate = again->generate; // edits run what was recorded
+  o.record.session.nCtx = again->session.nCtx;
   return Recording::of(std::move(*trace), std::move(*model));
 }
 

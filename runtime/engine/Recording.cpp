@@ -3,6 +3,8 @@
 #include "runtime/engine/RunOptions.h"
 #include "runtime/engine/TraceModel.h"
 
+#include <cmath>
+
 namespace vetro {
 
 using Json = nlohmann::ordered_json;
@@ -118,6 +120,48 @@ llvm::Expected<std::unique_ptr<Recording>> Recording::of(std::unique_ptr<TraceFi
   if (llvm::Error error = recording->session->decode(batch, [](size_t, llvm::ArrayRef<float>) {}))
     return std::move(error);
   return recording;
+}
+
+// ---- a trace's run again ----
+
+/// The counterpart of what Tracer writes. False: something is missing or no number.
+static bool readSampling(const Json &json, SamplingOptions &o) {
+  auto read = [&](const char *key, auto &value) {
+    bool sound = json.contains(key) && json[key].is_number();
+    if (sound)
+      value = json[key];
+    return sound;
+  };
+  bool sound = read("penalty_last_n", o.penaltyLastN) && read("repeat_penalty", o.repeatPenalty) &&
+               read("frequency_penalty", o.frequencyPenalty) &&
+               read("presence_penalty", o.presencePenalty) && read("top_k", o.topK) &&
+               read("top_p", o.topP) && read("min_p", o.minP) &&
+               read("temperature", o.temperature) && json.contains("logit_bias") &&
+               json["logit_bias"].is_array();
+  for (size_t i = 0; sound && i < json["logit_bias"].size(); ++i) {
+    const Json &bias = json["logit_bias"][i];
+    sound = bias.is_object() && bias.contains("id") && bias["id"].is_number_integer() &&
+            bias.contains("bias") && (bias["bias"].is_number() || bias["bias"].is_null());
+    if (sound) // JSON has no infinity: null bans the token
+      o.logitBias.push_back({bias["id"].get<int32_t>(),
+                             bias["bias"].is_null() ? -INFINITY : bias["bias"].get<float>()});
+  }
+  return sound && json.contains("seed") && json["seed"].is_string() &&
+         !llvm::StringRef(json["seed"].get_ref<const std::string &>()).getAsInteger(10, o.seed);
+}
+
+llvm::Expected<RecordOptions> optionsOf(const Json &document) {
+  RecordOptions options;
+  if (!readSampling(document["sampler"]["options"], options.generate.sampling))
+    return llvm::createStringError("sampler.options is damaged: expected the options of a sampler");
+  const Json &tokens = document["tokens"];
+  size_t nPrompt = document["prompt"]["ids"].size();
+  options.generate.nPredict = unsigned(tokens.size() - std::min(tokens.size(), nPrompt));
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) // something came after the end
+    if (tokens[i].contains("sampled") && tokens[i]["sampled"]["eog"] == true)
+      options.generate.ignoreEos = true;
+  options.session.nCtx = document["kv"]["context"];
+  return options;
 }
 
 // ---- values ----

@@ -19,6 +19,10 @@ struct RecordOptions {
   std::function<void(llvm::StringRef)> onText = {};
 };
 
+/// What records the run of a trace's document again: as many tokens, the same sampler and context.
+/// Error: its sampler's options are not what a tracer writes.
+llvm::Expected<RecordOptions> optionsOf(const nlohmann::ordered_json &document);
+
 class Recording {
 public:
   /// Runs the prompt and generates. With edits it is modelFor() them that runs. Errors: what

@@ -227,6 +227,18 @@ def edits(page):
     page.wait("document.querySelector('#said')?.innerText.includes('taken back')", "undoing")
     page.settle()
     equal(numbers(), before)
+    # An edit that changes nothing gives the run that was recorded: its sampler, its length.
+    pieces = lambda: [d[:3] for d in page.data() if d[1].endswith(("/piece", "/id")) and d[1].count("/") == 3]
+    recorded = pieces()
+    page.press("e")
+    page.driver.switch_to.alert.send_keys("blk.1.l_out *= 1")
+    page.driver.switch_to.alert.accept()
+    page.wait("document.querySelector('header .accent')?.innerText.includes('edit')", "edit")
+    page.settle()
+    equal(pieces(), recorded)
+    page.press("z")
+    page.wait("document.querySelector('#said')?.innerText.includes('taken back')", "undoing")
+    page.settle()
     page.press("e")
     page.driver.switch_to.alert.send_keys("nonsense")
     page.driver.switch_to.alert.accept()
@@ -340,6 +352,8 @@ def refused_files(trace):
                              ((trace, "--export", f"{FOLDER}/no/x.html"), "no/x.html"),
                              ((trace, "--export", path("x.html"), "--token", "99"), "there is no token 99")):
         error("view", *arguments, has=[words])
+    unknown = copy_of(trace, "unknown", lambda document, _: document["sampler"].update(options={}))
+    error("view", unknown, "--model", MODEL, has=["sampler.options"])
     quiet("make-tiny", "--arch", "llama", "--type", "Q8_0", "--layers", "2", "-o", path("other.gguf"))
     error("view", trace, "--model", path("other.gguf"), has=["is of another model"])
 
