@@ -89,7 +89,7 @@ async function mapView() {
   if (!map.rows.length && !map.outside.length)
     return [head, note("The trace keeps no values: open it with --model MODEL, or record it with --trace-hooks.")];
   return [head, h("div", {class: "scroll"}, mapTable(map, diffRows), outsideTable(map, diffRows)),
-    note(place.metric === "us" ? "The darker, the longer the value's step took."
-      : place.metric === "diff" ? "The darker, the fewer dB the value is above its error."
-        : "The darker, the larger beside its column. Framed: recomputed.")];
+    note(place.metric === "us" ? "The stronger the colour, the longer the value's step took."
+      : place.metric === "diff" ? "The stronger the colour, the fewer dB the value is above its error."
+        : "The stronger the colour, the larger beside its column. Framed: recomputed.")];
 }
