@@ -105,15 +105,14 @@ def damages(text):
     sentences = SENTENCES.split(text)
     name = re.search(rf"called ({NAME})", text).group(1)
     friend = re.search(rf"friend ({NAME})", text).group(1)
-    colour, thing = re.search(r"(?:had|loved) (?:a|the) (\w+) (\w+)", text).groups()
+    thing, colour = re.search(r"The (\w+) was (\w+)\.", text).groups()
     other = next(c for c in w.COLOURS if c not in text)
-    head, tail = text.rsplit(f"{colour} {thing}", 1) if text.count(f"{colour} {thing}") > 1 else (
-        text, None)
     yield "a stranger", text.replace(f"{name} and {friend}", f"{name} and Nobody").replace(
         f"and {friend} was", "and Nobody was")
     yield "another friend", text.replace(f"friend {friend}", f"friend {name}")
-    if tail is not None:
-        yield "another colour", f"{head}{other} {thing}{tail}"
+    if "What colour" in text:
+        yield "another colour", text.replace(f"A: The {thing} was {colour}", f"A: The {thing} was {other}")
+    yield "another thing", text.replace(f"had a {thing}", "had a world")
     if "The next day" in text:
         yield "another day", re.sub(r"The next day was \w+", "The next day was Someday", text)
     yield "a sentence twice", " ".join(sentences[:1] + sentences)

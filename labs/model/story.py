@@ -17,40 +17,42 @@ STORY = {
               "Once upon a time there was a little {kid} called {N}.",
               "There was a {kid} called {N}."],
     "home": ["{She} lived in a {c3} house near the {p2}.", "{She} lived near the {p2}."],
-    "own": ["{She} had a {c1} {t1}.", "{N} had a {c1} {t1}."],
-    "love": ["{She} loved the {c1} {t1} very much.", "The {t1} was {c1}, and {she} loved it."],
+    "own": ["{She} had a {t1}.", "{N} had a {t1}."],
+    "look of it": ["The {t1} was {c1}."],
+    "love": ["{She} loved the {t1} very much.", "{N} loved the {t1} very much."],
     "go": ["On {day}, {N} went to the {p1} with {her} friend {M}.",
            "One {day}, {N} and {her} friend {M} went to the {p1}."],
     "weather": ["{weather}, so {effect}."],
-    "find": ["Under a {spot}, {she} found a {c2} {t2}.", "{She} found a {c2} {t2} under a {spot}."],
-    "give": ["{N} gave the {c2} {t2} to {M}.", "{She} gave the {t2} to {M}."],
+    "find": ["Under a {spot}, {she} found a {t2}.", "{She} found a {t2} under a {spot}."],
+    "look of that": ["The {t2} was {c2}."],
+    "give": ["{N} gave the {t2} to {M}.", "{She} gave the {t2} to {M}."],
     "thank": ['"Thank you, {N}!" said {M}.', '"Oh, thank you!" said {M}.'],
-    "now": ["Now {N} had the {c1} {t1}, and {M} had the {c2} {t2}."],
+    "now": ["Now {N} had the {t1}, and {M} had the {t2}."],
     "play": ["They laughed and sang together.", "They played and danced all day."],
     "joy": ["{N} was very happy, and {M} was happy too.", "{N} and {M} were very happy."],
     "praise": ["It was a wonderful day.", "What a beautiful day!"],
-    "lose": ["There {she} lost the {c1} {t1}.", "On the way home, {she} lost the {t1}."],
+    "lose": ["There {she} lost the {t1}.", "On the way home, {she} lost the {t1}."],
     "look": ["{N} looked under a {spot}, but the {t1} was not there."],
     "help": ["{M} looked too, but could not find it."],
-    "gone": ["The {c1} {t1} was gone.", "Now {N} had no {t1}."],
+    "gone": ["Now {N} had no {t1}."],
     "cry": ["{N} cried and cried.", "{N} sat down and cried."],
     "grief": ["{N} was very sad, and {M} was sad too.", "{N} and {M} were very sad."],
     "blame": ["It was a terrible day.", "What a sad day!"],
     "next": ["The next day was {day2}."],
-    "who": ["Q: Who had the {c1} {t1}?\nA: {N}."],
-    "whose": ["Q: Who has the {t2} now?\nA: {M}."],
-    "where": ["Q: Where did they go?\nA: To the {p1}."],
-    "when": ["Q: When did they go?\nA: On {day}."],
-    "colour": ["Q: What colour was the {t1}?\nA: It was {c1}."],
-    "friend": ["Q: What was the name of the friend?\nA: {M}."],
-    "lost": ["Q: What did {N} lose?\nA: The {c1} {t1}."],
-    "found": ["Q: What did {N} find?\nA: The {c2} {t2}."],
+    "who": ["Q: Who was this story about?\nA: About a {kid} called {N}."],
+    "whose": ["Q: What did {N} give?\nA: {N} gave the {t2} to {M}."],
+    "where": ["Q: Where did they go?\nA: They went to the {p1}."],
+    "when": ["Q: When did they go?\nA: They went on {day}."],
+    "colour": ["Q: What colour was the {t1}?\nA: The {t1} was {c1}."],
+    "friend": ["Q: What was the name of the friend?\nA: It was {her} friend {M}."],
+    "lost": ["Q: What did {N} lose?\nA: {She} lost the {t1}."],
+    "found": ["Q: What did {N} find?\nA: {She} found a {t2}."],
     "happy": ["Q: Was {N} happy or sad?\nA: {She} was very happy."],
     "sad": ["Q: Was {N} happy or sad?\nA: {She} was very sad."],
 }
-BEGIN = ["intro", "home", "own", "love", "go", "weather"]
+BEGIN = ["intro", "home", "own", "look of it", "love", "go", "weather"]
 PLANS = {
-    "happy": BEGIN + ["find", "give", "thank", "now", "play", "joy", "praise", "next"],
+    "happy": BEGIN + ["find", "look of that", "give", "thank", "now", "play", "joy", "praise", "next"],
     "sad": BEGIN + ["lose", "look", "help", "gone", "cry", "grief", "blame", "next"],
 }
 OPTIONAL = {"home": 0.5, "love": 0.6, "weather": 0.5, "thank": 0.6, "now": 0.7, "play": 0.7,
@@ -109,17 +111,15 @@ def owners(rng, most):
     """Who has what; things change hands; up to `most` questions that only this text answers."""
     names = [name for name, _ in people(rng, rng.choice((2, 3, 3, 4)))]
     colours, things = rng.sample(w.COLOURS, len(names)), rng.sample(w.THINGS, len(names))
-    lines = [f"{n} has a {c} {t}." for n, c, t in zip(names, colours, things)]
+    lines = [f"The {t} belongs to {n}. The {t} is {c}." for n, c, t in zip(names, colours, things)]
     owner = dict(zip(things, names))
     if rng.random() < 0.6:
         thing = rng.choice(things)
         new = rng.choice([n for n in names if n != owner[thing]])
-        lines.append(f"{owner[thing]} gives the {thing} to {new}.")
+        lines.append(f"{owner[thing]} gives the {thing} to {new}. Now the {thing} belongs to {new}.")
         owner[thing] = new
-        if rng.random() < 0.5:
-            lines.append(f"Now {new} has the {thing}.")
-    questions = [f"Q: Who has the {t}?\nA: {owner[t]}." for t in things]
-    questions += [f"Q: What colour is the {t}?\nA: It is {c}." for t, c in zip(things, colours)]
+    questions = [f"Q: Whose {t} is it?\nA: The {t} belongs to {owner[t]}." for t in things]
+    questions += [f"Q: What colour is the {t}?\nA: The {t} is {c}." for t, c in zip(things, colours)]
     rng.shuffle(questions)
     return "\n".join([" ".join(lines)] + questions[:rng.randrange(1, most + 1)])
 
