@@ -70,8 +70,9 @@ function find(text) {
 async function patch(body) {
   progress("running again", 0);
   try {
-    say(await source.patch(body));
-    await begin();
+    const message = await source.patch(body);
+    await begin(); // draws the frame anew, the line of messages too
+    say(message);
   } catch (error) {
     say(error.message, true);
   }
