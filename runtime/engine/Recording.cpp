@@ -105,6 +105,12 @@ llvm::Expected<std::unique_ptr<Recording>> Recording::of(std::unique_ptr<TraceFi
     return llvm::createStringError(trace->path() +
                                    ": was made with other options: " + document["options"].dump() +
                                    ", not " + describeRun(model->options()));
+  for (const Json &token : document["tokens"])
+    if (std::max(token["id"].get<int64_t>(),
+                 token.contains("sampled") ? token["sampled"]["id"].get<int64_t>() : 0) >=
+        model->tokenizer().nTokens())
+      return llvm::createStringError(trace->path() +
+                                     ": is damaged: it has ids that the model has not");
   if (document.contains("edits"))
     return llvm::createStringError(trace->path() + ": its run was edited, which only the session "
                                                    "that made it can visit again; open it without "

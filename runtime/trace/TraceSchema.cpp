@@ -2,6 +2,7 @@
 #include "runtime/trace/TraceFile.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace vetro {
 
@@ -94,21 +95,51 @@ static std::string wrongIn(const Json &value, const Json &form, const std::strin
   return wrong;
 }
 
-/// What the form cannot say: numbers of one field that name places in another.
+static bool isId(const Json &id) { return id >= 0 && id <= INT32_MAX; }
+
+/// What is wrong with the token at a position; `before`: of the one before it, its batch.
+static std::string wrongInToken(const Json &document, const Json &token, int64_t before) {
+  const Json &batches = document["batches"];
+  if (!isId(token["id"]))
+    return ".id: no id of a token";
+  if (token["batch"] < -1 || token["batch"] >= int64_t(batches.size()))
+    return ".batch: no such batch";
+  if (token["batch"] >= 0 && before < 0)
+    return ".batch: it ran after a token that did not";
+  if (token["batch"] >= 0 &&
+      (token["row"] < 0 || token["row"] >= batches[size_t(token["batch"])]["tokens"]))
+    return ".row: not in its batch";
+  if (!token.contains("sampled") || token["sampled"].is_null())
+    return "";
+  if (!isId(token["sampled"]["id"]))
+    return ".sampled.id: no id of a token";
+  return token["sampled"]["stages"].empty() ? ".sampled.stages: is empty" : "";
+}
+
+/// What the form cannot say: lists that are never empty, and numbers of one field that name places
+/// in another.
 static std::string wrongPlaces(const Json &document) {
-  size_t batches = document["batches"].size();
-  for (size_t i = 0; i < document["tokens"].size(); ++i) {
-    const Json &token = document["tokens"][i];
-    std::string at = "tokens[" + std::to_string(i) + "]";
-    if (token["batch"] < -1 || token["batch"] >= int64_t(batches))
-      return at + ".batch: no such batch";
-    if (token["batch"] >= 0 &&
-        (token["row"] < 0 || token["row"] >= document["batches"][size_t(token["batch"])]["tokens"]))
-      return at + ".row: not in its batch";
+  const Json &tokens = document["tokens"], &batches = document["batches"];
+  for (const char *list : {"passes", "steps", "tokens"})
+    if (document[list].empty())
+      return std::string(list) + ": is empty";
+  size_t nPrompt = document["prompt"]["ids"].size();
+  if (nPrompt == 0 || nPrompt > tokens.size())
+    return "prompt.ids: not those of the first tokens";
+  for (size_t i = 0; i < batches.size(); ++i) {
+    std::string at = "batches[" + std::to_string(i) + "]";
+    if (batches[i]["step_us"].size() != document["steps"].size())
+      return at + ".step_us: not one for each step";
+    int64_t first = batches[i]["first"], n = batches[i]["tokens"], all = int64_t(tokens.size());
+    if (first < 0 || first > all || n < 1 || n > all - first)
+      return at + ".tokens: not in the run";
   }
-  for (size_t i = 0; i < batches; ++i)
-    if (document["batches"][i]["step_us"].size() != document["steps"].size())
-      return "batches[" + std::to_string(i) + "].step_us: not one for each step";
+  int64_t before = 0;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (std::string wrong = wrongInToken(document, tokens[i], before); !wrong.empty())
+      return "tokens[" + std::to_string(i) + "]" + wrong;
+    before = tokens[i]["batch"];
+  }
   return "";
 }
 

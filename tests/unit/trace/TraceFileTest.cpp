@@ -29,7 +29,8 @@ Json whole() {
     "format": "vetro-trace", "version": 1,
     "model": {"path": "m", "name": "", "architecture": "llama", "hash": "xxh3:0", "bytes": 1,
               "metadata": [{"key": "k", "type": "u32", "value": "1"}], "tensors": []},
-    "machine": {"cpu": "c", "level": "scalar", "threads": 1}, "options": {}, "passes": [],
+    "machine": {"cpu": "c", "level": "scalar", "threads": 1}, "options": {},
+    "passes": [{"pass": "p", "ops_before": 1, "ops_after": 1, "rewrites": []}],
     "graphs": {},
     "steps": [{"name": "y", "op": "add", "function": "f", "values": ["y"], "inside": [],
                "weights": [], "kernels": [], "barrier": false, "weight_bytes": 0}],
@@ -153,6 +154,41 @@ TEST_CASE("numbers that name places are in them", "[trace]") {
   document = whole();
   document["batches"][0]["step_us"] = Json::array();
   CHECK(wrongInTrace(document) == "batches[0].step_us: not one for each step");
+  for (const char *list : {"passes", "steps", "tokens"}) {
+    document = whole();
+    document[list] = Json::array();
+    CHECK(wrongInTrace(document) == std::string(list) + ": is empty");
+  }
+  for (const Json &ids : {Json::array(), Json({7, 8, 9})}) {
+    document = whole();
+    document["prompt"]["ids"] = ids;
+    CHECK(wrongInTrace(document) == "prompt.ids: not those of the first tokens");
+  }
+  for (auto [field, value] : {std::pair("first", int64_t(-1)),
+                              {"first", 2},
+                              {"first", int64_t(1) << 60},
+                              {"tokens", 0},
+                              {"tokens", 3},
+                              {"tokens", int64_t(1) << 60}}) {
+    document = whole();
+    document["batches"][0][field] = value;
+    INFO(field << " " << value);
+    CHECK(wrongInTrace(document) == "batches[0].tokens: not in the run");
+  }
+  document = whole();
+  document["tokens"][0]["batch"] = -1, document["tokens"][1]["batch"] = 0;
+  CHECK(wrongInTrace(document) == "tokens[1].batch: it ran after a token that did not");
+  for (int64_t id : {int64_t(-1), int64_t(1) << 40}) {
+    document = whole();
+    document["tokens"][1]["id"] = id;
+    CHECK(wrongInTrace(document) == "tokens[1].id: no id of a token");
+    document = whole();
+    document["tokens"][0]["sampled"] = {
+        {"id", id}, {"eog", false}, {"draw", 0}, {"rng", Json::array()}, {"stages", Json::array()}};
+    CHECK(wrongInTrace(document) == "tokens[0].sampled.id: no id of a token");
+    document["tokens"][0]["sampled"]["id"] = 8;
+    CHECK(wrongInTrace(document) == "tokens[0].sampled.stages: is empty");
+  }
 }
 
 TEST_CASE("what is no trace, newer or damaged is said in one line", "[trace]") {
