@@ -70,6 +70,16 @@ static llvm::Expected<std::unique_ptr<Recording>> runPrompt(RecordingOptions &o,
   return Recording::record(std::move(*model), traced, record);
 }
 
+/// What a file has as JSON; discarded where it has none; null without a file.
+static llvm::Expected<Json> readDiff(const std::string &path) {
+  if (path.empty())
+    return Json();
+  auto text = readWhole(path);
+  if (!text)
+    return text.takeError();
+  return Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+}
+
 llvm::Expected<std::unique_ptr<Recording>> openRecording(RecordingOptions &o,
                                                          llvm::StringRef command) {
   bool traced = isTrace(o.model.path);
@@ -79,9 +89,16 @@ llvm::Expected<std::unique_ptr<Recording>> openRecording(RecordingOptions &o,
   if (!traced)
     if (llvm::Error error = readPrompt(o.prompt))
       return std::move(error);
+  auto diff = readDiff(o.diff);
+  if (!diff)
+    return diff.takeError();
   Progress progress(o.model);
   auto recording = traced ? openTrace(o, progress) : runPrompt(o, progress);
   progress.clear();
+  if (recording && !o.diff.empty())
+    if (llvm::Error error = (*recording)->compareWith(std::move(*diff)))
+      return llvm::createStringError("--diff: " + quotedText(o.diff) + " " +
+                                     llvm::toString(std::move(error)));
   return recording;
 }
 
@@ -91,6 +108,7 @@ void addRecordingOptions(CLI::App &command, RecordingOptions &o) {
   addPromptOptions(command, o.prompt);
   command.add_option("--model", o.traceModel,
                      "the model of a trace, to see what the trace does not hold");
+  command.add_option("--diff", o.diff, "what vetro diff --json printed, to show beside the run");
   command.add_option("-n,--predict", o.record.generate.nPredict, "tokens to generate")
       ->check(range(1u, 100000u))
       ->capture_default_str();

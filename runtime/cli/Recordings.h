@@ -16,9 +16,10 @@ struct RecordingOptions {
   RecordOptions record;
   std::vector<std::string> edits;
   std::string traceModel; ///< --model; empty: none
+  std::string diff;       ///< --diff; empty: none
 };
 
-/// Adds MODEL, --model, the prompt, -n, sampling, -e and what belongs to them.
+/// Adds MODEL, --model, --diff, the prompt, -n, sampling, -e and what belongs to them.
 void addRecordingOptions(CLI::App &command, RecordingOptions &options);
 
 /// Opens or runs it, with a progress bar. `command` is the subcommand's name, for messages. Errors:

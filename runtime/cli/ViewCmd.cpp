@@ -15,32 +15,12 @@ namespace vetro::cli {
 namespace {
 struct ViewOptions {
   RecordingOptions recording;
-  std::string diff, out;
+  std::string out;
   std::vector<size_t> tokens; ///< of the exported page; empty: the prompt's last one
   unsigned port = 0;
   bool open = false;
 };
 } // namespace
-
-/// What `vetro diff --json` printed; null without --diff.
-static llvm::Expected<Json> readDiff(const std::string &path) {
-  if (path.empty())
-    return Json();
-  auto text = readWhole(path);
-  if (!text)
-    return text.takeError();
-  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  bool sound = json.is_object() && json.contains("rows") && json["rows"].is_array();
-  for (size_t i = 0; sound && i < json["rows"].size(); ++i) {
-    const Json &row = json["rows"][i];
-    sound = row.is_object() && row.contains("name") && row["name"].is_string() &&
-            row.contains("snr_db") && row.contains("shape");
-  }
-  if (!sound)
-    return llvm::createStringError("--diff: " + quotedText(path) +
-                                   " is not what vetro diff --json prints");
-  return json;
-}
 
 /// Starts the system's browser; where there is none the address is still printed.
 static void openBrowser(const std::string &url) {
@@ -84,19 +64,16 @@ static int exportTo(const ViewOptions &o, page::Viewer &viewer, Progress &progre
 
 static int view(ViewOptions &o, const CLI::App &command) {
   if (!o.out.empty())
-    if (llvm::Error error = checkOutput(o.out, "--export",
-                                        {o.recording.model.path, o.recording.traceModel, o.diff}))
+    if (llvm::Error error = checkOutput(
+            o.out, "--export", {o.recording.model.path, o.recording.traceModel, o.recording.diff}))
       return fail(std::move(error));
-  auto diff = readDiff(o.diff);
-  if (!diff)
-    return fail(diff.takeError());
   auto recording = openRecording(o.recording, "view");
   if (!recording)
     return fail(recording.takeError());
   screens::Stepper stepper(
       std::move(*recording), o.recording.record,
-      commandLine(command, {"--export", "--token", "--port", "--open", "--diff", "--edit"}));
-  page::Viewer viewer(stepper, std::move(*diff));
+      commandLine(command, {"--export", "--token", "--port", "--open", "--edit"}));
+  page::Viewer viewer(stepper);
   if (o.out.empty())
     return serve(o, viewer);
   Progress progress(o.recording.model);
@@ -113,7 +90,6 @@ void addView(CLI::App &program, int &exitCode) {
       ->add_option("--token", o->tokens,
                    "position of a token to export; may be repeated (default: the prompt's last)")
       ->needs(out);
-  command->add_option("--diff", o->diff, "what vetro diff --json printed, to show beside the run");
   command->add_option("--port", o->port, "listen here (default: a free port)")
       ->check(range(1u, 65535u))
       ->excludes(out);

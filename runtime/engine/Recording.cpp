@@ -128,6 +128,42 @@ llvm::Expected<std::unique_ptr<Recording>> Recording::of(std::unique_ptr<TraceFi
   return recording;
 }
 
+// ---- a comparison ----
+
+/// Whether it is a row of `vetro diff --json`, as far as viewers read it.
+static bool isRow(const Json &row) {
+  auto has = [](const Json &object, const char *key, auto... kinds) {
+    return object.contains(key) && ((object[key].type() == kinds) || ...);
+  };
+  auto isNumber = [](const Json &object, const char *key) {
+    return object.contains(key) && (object[key].is_number() || object[key].is_null());
+  };
+  bool sound = row.is_object() && has(row, "name", Json::value_t::string) &&
+               has(row, "equal", Json::value_t::boolean) &&
+               has(row, "shape", Json::value_t::array) && isNumber(row, "snr_db") &&
+               isNumber(row, "max_abs");
+  for (const char *error : {"graph", "kernel"})
+    sound = sound && has(row, error, Json::value_t::null, Json::value_t::object) &&
+            (row[error].is_null() || isNumber(row[error], "ratio"));
+  return sound;
+}
+
+llvm::Error Recording::compareWith(Json diff) {
+  bool sound = diff.is_object() && diff.contains("rows") && diff["rows"].is_array();
+  if (!sound || !llvm::all_of(diff["rows"], isRow))
+    return llvm::createStringError("is not what vetro diff --json prints");
+  compared = std::move(diff);
+  comparedRows.clear();
+  for (size_t i = 0; i < compared["rows"].size(); ++i)
+    comparedRows.try_emplace(compared["rows"][i]["name"].get_ref<const std::string &>(), i);
+  return llvm::Error::success();
+}
+
+std::optional<size_t> Recording::comparisonRow(llvm::StringRef name) const {
+  auto row = comparedRows.find(name);
+  return row == comparedRows.end() ? std::nullopt : std::optional(row->second);
+}
+
 // ---- a trace's run again ----
 
 /// The counterpart of what Tracer writes. False: something is missing or no number.
@@ -312,6 +348,49 @@ llvm::Expected<std::vector<float>> Recording::logitsWith(size_t position, llvm::
   if (error)
     return std::move(error);
   return logits;
+}
+
+// ---- the sampler ----
+
+/// The chain as it stood before it drew after a token.
+static llvm::Expected<Chain> chainAt(const Json &document, size_t position, size_t nVocab) {
+  auto options = optionsOf(document);
+  if (!options)
+    return options.takeError();
+  auto chain = Chain::create(options->generate.sampling, nVocab);
+  if (!chain)
+    return chain.takeError();
+  const Json &tokens = document["tokens"], &words = tokens[position]["sampled"]["rng"];
+  SamplingState state = chain->state();
+  bool sound = words.size() == std::size(state.rng.s);
+  for (size_t i = 0; sound && i < words.size(); ++i)
+    sound =
+        !llvm::StringRef(words[i].get_ref<const std::string &>()).getAsInteger(16, state.rng.s[i]);
+  if (!sound)
+    return llvm::createStringError("tokens/%zu/sampled/rng is damaged: expected %zu words in hex",
+                                   position, std::size(state.rng.s));
+  for (size_t i = 0; i <= position; ++i)
+    state.history.accept(tokens[i]["id"]);
+  chain->restore(state);
+  return chain;
+}
+
+llvm::Expected<std::vector<SampleRecord::Stage>> Recording::sampleAgain(size_t position) {
+  std::vector<SampleRecord::Stage> stages;
+  auto look = [&](llvm::ArrayRef<float> logits) -> llvm::Error {
+    auto chain = chainAt(document(), position, logits.size());
+    if (!chain)
+      return chain.takeError();
+    SampleRecord record(logits.size(), logits.size());
+    auto drawn = chain->sample(logits, &record);
+    if (!drawn)
+      return drawn.takeError();
+    stages = record.stages().vec();
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = visit(position, nullptr, edits, look))
+    return std::move(error);
+  return stages;
 }
 
 } // namespace vetro

@@ -42,6 +42,12 @@ public:
   /// Null: the trace is alone.
   const Model *model() const { return owner.get(); }
   std::shared_ptr<const Model> sharedModel() const { return owner; }
+  /// What `vetro diff --json` printed of this run, to be shown beside it; null: nothing was given.
+  const nlohmann::ordered_json &comparison() const { return compared; }
+  /// Takes it. Error: it is something else.
+  llvm::Error compareWith(nlohmann::ordered_json diff);
+  /// Which of its rows is a value's.
+  std::optional<size_t> comparisonRow(llvm::StringRef name) const;
   /// How many tokens ran: those before the one that was drawn last.
   size_t nRun() const { return ran; }
 
@@ -60,6 +66,10 @@ public:
   /// model is there. Errors: what editing refuses.
   llvm::Expected<std::vector<float>> logitsWith(size_t position, llvm::StringRef name,
                                                 const HookValue &row);
+  /// The sampler's stages after a token, run again from the state they had: the trace keeps the
+  /// likeliest candidates of each, here `top` has all of them. The model is there, and something
+  /// was drawn after the token. Errors: what running refuses; the trace's sampler is damaged.
+  llvm::Expected<std::vector<SampleRecord::Stage>> sampleAgain(size_t position);
 
 private:
   explicit Recording(std::unique_ptr<TraceFile> file);
@@ -72,6 +82,8 @@ private:
   std::unique_ptr<TraceFile> file;
   std::shared_ptr<const Model> owner;
   std::unique_ptr<Session> session;
+  nlohmann::ordered_json compared;
+  llvm::StringMap<size_t> comparedRows;
   std::vector<Edit> edits;
   llvm::StringMap<Hook> hooks; ///< that the model offers
   size_t ran = 0;

@@ -1,5 +1,6 @@
 // The logit lens and the sampler's funnel.
 #include "runtime/page/Views.h"
+#include "runtime/screens/Fate.h"
 #include "runtime/screens/Lens.h"
 
 namespace vetro::page {
@@ -53,29 +54,46 @@ static Json stageJson(const Json &d, const std::string &at) {
           {"top", top}};
 }
 
-Answer funnelView(Viewer &viewer, const Request &request) {
-  const Json &d = viewer.document();
-  auto token = request.number("token", d["tokens"].size());
-  if (!token)
-    return token.takeError();
-  if (!d["tokens"][*token].contains("sampled"))
+/// The token asked for, after which something was drawn.
+static llvm::Expected<size_t> drawnAfter(Viewer &viewer, const Request &request) {
+  const Json &tokens = viewer.document()["tokens"];
+  auto token = request.number("token", tokens.size());
+  if (token && !tokens[*token].contains("sampled"))
     return llvm::createStringError("nothing was drawn after token %zu: of the prompt only the last "
                                    "token's logits are asked for",
                                    *token);
+  return token;
+}
+
+Answer whyView(Viewer &viewer, const Request &request) {
+  auto token = drawnAfter(viewer, request);
+  if (!token)
+    return token.takeError();
+  screens::Place place = viewer.walk().place();
+  place.token = *token;
+  viewer.walk().go(place);
+  viewer.walk().press("w", request.text("piece"));
+  return Json{{"why", viewer.walk().message()}};
+}
+
+Answer funnelView(Viewer &viewer, const Request &request) {
+  const Json &d = viewer.document();
+  auto token = drawnAfter(viewer, request);
+  if (!token)
+    return token.takeError();
   std::string at = screens::pointer("tokens", *token, "sampled");
   const Json &sampled = d[Json::json_pointer(at)];
+  auto fate = screens::Fates::of(viewer.recording(), *token);
+  if (!fate)
+    return fate.takeError();
   Json stages = Json::array(), fates = Json::array();
   for (size_t i = 0; i < sampled["stages"].size(); ++i)
     stages.push_back(stageJson(d, at + "/stages/" + std::to_string(i)));
-  screens::Place place = viewer.walk().place();
-  place.token = *token;
   for (const Json &candidate :
-       sampled["stages"].empty() ? Json::array() : sampled["stages"][0]["top"]) {
-    viewer.walk().go(place);
-    viewer.walk().press("w", candidate["piece"].get_ref<const std::string &>());
-    fates.push_back(
-        {{"id", candidate["id"]}, {"piece", candidate["piece"]}, {"why", viewer.walk().message()}});
-  }
+       sampled["stages"].empty() ? Json::array() : sampled["stages"][0]["top"])
+    fates.push_back({{"id", candidate["id"]},
+                     {"piece", candidate["piece"]},
+                     {"why", (*fate)[candidate["id"]].words()}});
   return Json{{"chain", toJson(fact(d, "/sampler/chain"))},
               {"drawn", toJson(fact(d, at + "/id"))},
               {"draw", toJson(fact(d, at + "/draw"))},

@@ -51,6 +51,7 @@ Answer Viewer::answer(const Request &request) {
       {"heads", headsView}, {"triangle", triangleView}, {"weight", weightView},
       {"lens", lensView},   {"funnel", funnelView},     {"ir", irView},
       {"graph", graphView}, {"rewrites", rewritesView}, {"flow", flowView},
+      {"why", whyView},
   };
   for (auto [name, view] : views)
     if (request.view == name)
@@ -136,11 +137,9 @@ static Json batchesJson(const Json &d) {
 
 Answer aboutView(Viewer &viewer, const Request &) {
   const Json &d = viewer.document();
-  Json cycle = Json::array(), keys = Json::array();
+  Json cycle = Json::array();
   for (const screens::CycleStep &step : screens::cycle())
     cycle.push_back({{"number", step.number}, {"name", step.name}, {"group", step.group}});
-  for (auto [key, words] : screens::keyHelp())
-    keys.push_back({key, words});
   return Json{{"model", toJson(fact(d, "/model/name"))},
               {"architecture", toJson(fact(d, "/model/architecture"))},
               {"trace", viewer.recording().trace().path()},
@@ -156,8 +155,7 @@ Answer aboutView(Viewer &viewer, const Request &) {
               {"passes", passesJson(d)},
               {"graphs", d["graphs"]},
               {"hasDiff", !viewer.diff().is_null()},
-              {"command", viewer.walk().command()},
-              {"keys", keys}};
+              {"command", viewer.walk().command()}};
 }
 
 /// The place that a request speaks of.

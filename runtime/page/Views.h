@@ -29,8 +29,8 @@ struct Request {
 /// Answers what a page asks of one recording.
 class Viewer {
 public:
-  /// `stepper` must outlive it; `diff`: what `vetro diff --json` printed, or null.
-  Viewer(screens::Stepper &stepper, Json diff) : stepper(stepper), comparison(std::move(diff)) {}
+  /// `stepper` must outlive it.
+  explicit Viewer(screens::Stepper &stepper) : stepper(stepper) {}
 
   /// Errors: no such view, an argument that is none, what computing values refuses.
   llvm::Expected<Json> answer(const Request &request);
@@ -42,11 +42,11 @@ public:
   screens::Stepper &walk() { return stepper; }
   Recording &recording() { return stepper.recording(); }
   const Json &document() { return recording().document(); }
-  const Json &diff() const { return comparison; }
+  /// What the run was compared with; null: nothing.
+  const Json &diff() { return recording().comparison(); }
 
 private:
   screens::Stepper &stepper;
-  Json comparison;
 };
 
 using Answer = llvm::Expected<Json>;
@@ -64,7 +64,8 @@ View headsView;    ///< token, name: each head's attention to each position
 View triangleView; ///< name, head: one head's attention at each token
 View weightView;   ///< name, row, block: the bytes of a weight's block and what they stand for
 View lensView;     ///< token: what each layer would say
-View funnelView;   ///< token: the sampler's stages, and the fate of each candidate
+View funnelView;   ///< token: the sampler's stages, and the fate of each likely candidate
+View whyView;      ///< token, piece: the fate of any piece
 View irView;       ///< layer, pass: a layer's ops before and after a pass
 View rewritesView; ///< layer, pass: what the pass did there, with its source
 View graphView;    ///< layer, stage, beside: the drawing of a layer, with "time" or "bytes" beside

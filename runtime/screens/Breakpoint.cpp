@@ -1,5 +1,6 @@
 // Moments and what stops at them.
 #include "runtime/screens/Breakpoint.h"
+#include "runtime/screens/Fate.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
@@ -95,9 +96,9 @@ llvm::Expected<Breakpoint> Breakpoint::read(llvm::StringRef text) {
     return llvm::createStringError("breakpoint '" + shown(text) + "': " + why);
   };
   static constexpr std::pair<const char *, Kind> prefixes[] = {
-      {"op:", Kind::OpName},   {"layer:", Kind::Layer}, {"absmax>", Kind::AbsMax},
-      {"token:", Kind::Token}, {"pass:", Kind::Pass},   {"rewrite:", Kind::Rewrite},
-      {"drop:", Kind::Drop}};
+      {"op:", Kind::OpName},           {"layer:", Kind::Layer}, {"absmax>", Kind::AbsMax},
+      {"diff.snr<", Kind::Difference}, {"token:", Kind::Token}, {"pass:", Kind::Pass},
+      {"rewrite:", Kind::Rewrite},     {"drop:", Kind::Drop}};
   llvm::StringRef rest = text;
   bool found = false;
   for (auto [prefix, kind] : prefixes)
@@ -107,10 +108,9 @@ llvm::Expected<Breakpoint> Breakpoint::read(llvm::StringRef text) {
     b.kind = Kind::Nan;
   b.argument = rest.str();
   if (rest.empty())
-    return refused("expected such as op:rope, blk.3.*, layer:3, nan, absmax>1e3, token:dog, "
-                   "pass:fuse-rope, rewrite:rope, drop:top-p:dog");
-  if (b.kind == Kind::AbsMax && rest.getAsDouble(b.bound))
-    return refused("expected a number after >");
+    return refused("expected such as " + breakpointForms);
+  if ((b.kind == Kind::AbsMax || b.kind == Kind::Difference) && rest.getAsDouble(b.bound))
+    return refused("expected a number after > or <");
   if (b.kind == Kind::Layer && rest.getAsInteger(10, b.layer))
     return refused("expected a layer's number");
   if (b.kind == Kind::Drop) {
@@ -155,23 +155,30 @@ llvm::Expected<bool> Breakpoint::hitsValues(Recording &recording, const Moment &
   return false;
 }
 
-/// Whether one of a stage's first candidates is written so, as the vocabulary spells it or as it is
-/// printed.
-static bool hasPiece(const Json &stage, llvm::StringRef piece) {
-  return llvm::any_of(stage["top"], [&](const Json &candidate) {
-    llvm::StringRef spelled = candidate["piece"].get_ref<const std::string &>();
-    return spelled == piece || spelled.ltrim("\xc4\xa0\xe2\x96\x81") == piece;
-  });
+llvm::Expected<bool> Breakpoint::hitsDifference(const Recording &recording, const Moment &m) const {
+  if (recording.comparison().is_null())
+    return llvm::createStringError(words + ": this run is compared with nothing: open it with "
+                                           "--diff FILE, which vetro diff --json printed");
+  for (const Json &name : recording.document()["steps"][m.index]["values"])
+    if (auto i = recording.comparisonRow(name.get_ref<const std::string &>())) {
+      const Json &row = recording.comparison()["rows"][*i];
+      if (row["snr_db"].is_number() ? row["snr_db"] < bound : row["equal"] == false)
+        return true;
+    }
+  return false;
 }
 
-bool Breakpoint::hitsStage(const Json &d, const Moment &m) const {
-  const Json &stages = d["tokens"][m.token]["sampled"]["stages"];
-  if (stages[m.index]["name"] != argument || stages[m.index]["active"] == false)
+llvm::Expected<bool> Breakpoint::hitsStage(Recording &recording, const Moment &m) const {
+  const Json &stage = recording.document()["tokens"][m.token]["sampled"]["stages"][m.index];
+  if (stage["name"] != argument || stage["active"] == false)
     return false;
-  for (size_t before = m.index; before-- > 0;)
-    if (stages[before]["active"] == true) // one that is not keeps no candidates
-      return hasPiece(stages[before], piece) && !hasPiece(stages[m.index], piece);
-  return false;
+  auto fates = Fates::of(recording, m.token);
+  if (!fates)
+    return fates.takeError();
+  return llvm::any_of(fates->idsOf(piece), [&](int32_t id) {
+    Fate fate = (*fates)[id];
+    return (fate.end == Fate::Dropped || fate.end == Fate::Stayed) && fate.stage == m.index;
+  });
 }
 
 llvm::Expected<bool> Breakpoint::hits(Recording &recording, const Moment &m) const {
@@ -186,6 +193,8 @@ llvm::Expected<bool> Breakpoint::hits(Recording &recording, const Moment &m) con
   case Kind::Nan:
   case Kind::AbsMax:
     return m.kind == Moment::Op ? hitsValues(recording, m) : false;
+  case Kind::Difference:
+    return m.kind == Moment::Op ? hitsDifference(recording, m) : false;
   case Kind::Token: {
     std::string bytes;
     llvm::tryGetFromHex(d["tokens"][m.token]["bytes"].get_ref<const std::string &>(), bytes);
@@ -203,7 +212,7 @@ llvm::Expected<bool> Breakpoint::hits(Recording &recording, const Moment &m) con
                : llvm::StringRef(rewrite["what"].get_ref<const std::string &>()).contains(argument);
   }
   case Kind::Drop:
-    return m.kind == Moment::Stage && hitsStage(d, m);
+    return m.kind == Moment::Stage ? hitsStage(recording, m) : false;
   }
   llvm_unreachable("all kinds are above");
 }

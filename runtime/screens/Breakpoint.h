@@ -22,15 +22,17 @@ std::optional<Moment> nextMoment(const Json &document, size_t nRun, Moment momen
 Moment momentOf(const Place &place);
 Place placeOf(const Moment &moment, Place place);
 
+/// One of each kind: an op, values by a pattern, the first op of a layer, a number that is none,
+/// one beyond a bound, a value with fewer dB above its error than these (where there is a
+/// comparison), a token by its text, a pass that rewrote, words of a rewrite, a sampler stage that
+/// dropped a piece.
+inline constexpr llvm::StringLiteral breakpointForms =
+    "op:rope blk.3.* layer:3 nan absmax>1e3 diff.snr<30 token:dog pass:fuse-rope rewrite:rope "
+    "drop:top-p:dog";
+
 class Breakpoint {
 public:
-  /// Reads one:
-  ///   op:rope                    an op of this name           blk.3.*           values of this
-  ///   name layer:3                    the first op of the layer    nan               a number that
-  ///   is none absmax>1e3                 a number beyond              token:stai        a token
-  ///   with this text pass:fuse-rope             a pass that rewrote          rewrite:rope      a
-  ///   rewrite's words drop:top-p:dog             a sampler stage that dropped this piece
-  /// Error: a text that is none of them.
+  /// Reads one; `breakpointForms` has an example of each. Error: a text that is none of them.
   static llvm::Expected<Breakpoint> read(llvm::StringRef text);
 
   const std::string &text() const { return words; }
@@ -38,10 +40,11 @@ public:
   llvm::Expected<bool> hits(Recording &recording, const Moment &moment) const;
 
 private:
-  enum class Kind { OpName, ValueName, Layer, Nan, AbsMax, Token, Pass, Rewrite, Drop };
+  enum class Kind { OpName, ValueName, Layer, Nan, AbsMax, Difference, Token, Pass, Rewrite, Drop };
   llvm::Expected<bool> hitsValues(Recording &recording, const Moment &moment) const;
+  llvm::Expected<bool> hitsDifference(const Recording &recording, const Moment &moment) const;
   bool hitsOp(const Json &step) const;
-  bool hitsStage(const Json &document, const Moment &moment) const;
+  llvm::Expected<bool> hitsStage(Recording &recording, const Moment &moment) const;
 
   std::string words, argument, piece;
   Kind kind = Kind::ValueName;

@@ -129,6 +129,31 @@ static llvm::Error addProof(Recording &r, const Place &place, Screen &s) {
   return llvm::Error::success();
 }
 
+/// What the comparison with a reference found of these values.
+static Table differences(const Recording &r, llvm::ArrayRef<HookValue> values) {
+  Table table{"against the reference",
+              {heading("value"), heading("SNR, dB", true), heading("max abs", true),
+               heading("graph error / floor", true), heading("kernel error / floor", true)}};
+  for (const HookValue &value : values) {
+    auto i = r.comparisonRow(value.tensor.name);
+    if (!i)
+      continue;
+    const Json &row = r.comparison()["rows"][*i];
+    auto cell = [&](const std::string &at) {
+      Json::json_pointer here(at);
+      const Json &x = row.contains(here) ? row[here] : Json();
+      return x.is_number() ? number("diff.json", pointer("rows", *i) + at, x) : Cell();
+    };
+    Cell snr = row["equal"] == true ? text("equal", Tone::Good) : cell("/snr_db");
+    table.rows.push_back({text(value.tensor.name, Tone::Strong), snr, cell("/max_abs"),
+                          cell("/graph/ratio"), cell("/kernel/ratio")});
+    for (Cell &ratio : llvm::MutableArrayRef(table.rows.back()).take_back(2))
+      if (!ratio.data.empty())
+        ratio.tone = ratio.data[0].value <= 1 ? Tone::Good : Tone::Bad;
+  }
+  return table;
+}
+
 llvm::Error addValues(Recording &r, const Place &place, Screen &s) {
   const Json &d = r.document();
   s.tables.push_back(describe(d, place));
@@ -146,6 +171,8 @@ llvm::Error addValues(Recording &r, const Place &place, Screen &s) {
                     "the values inside",
                     Tone::Dim)}}};
   s.tables.push_back(std::move(table));
+  if (Table compared = differences(r, *values); !compared.rows.empty())
+    s.tables.push_back(std::move(compared));
   if (!values->empty() && place.row < values->size()) {
     const HookValue &value = (*values)[place.row];
     Table numbers{"numbers of " + shown(value.tensor.name), {}};
@@ -186,68 +213,6 @@ Drawn drawCompute(Recording &r, const Place &place) {
     return map.takeError();
   s.map = std::move(*map);
   return s;
-}
-
-/// "blk.3.q_rope" is value "q_rope" of layer 3; other names are of no layer.
-static bool splitName(llvm::StringRef name, size_t &layer, llvm::StringRef &value) {
-  if (!name.consume_front("blk."))
-    return false;
-  auto [number, rest] = name.split('.');
-  value = rest;
-  return !number.getAsInteger(10, layer) && !rest.empty();
-}
-
-llvm::Expected<Table> layerMap(Recording &r, const Place &place) {
-  const Json &d = r.document();
-  std::vector<std::string> columns, names;
-  std::vector<std::vector<std::string>> layers; // names of each layer, column by column
-  for (const Json &step : d["steps"])
-    for (const Json &text : step["values"]) {
-      size_t layer;
-      llvm::StringRef value;
-      const std::string &name = text.get_ref<const std::string &>();
-      if (!splitName(name, layer, value) || layer > d["steps"].size() ||
-          !r.isRan(place.token, name))
-        continue;
-      if (!llvm::is_contained(columns, value))
-        columns.push_back(value.str());
-      layers.resize(std::max(layers.size(), layer + 1));
-      layers[layer].push_back(name);
-      names.push_back(name);
-    }
-  auto values = r.values(place.token, names);
-  if (!values)
-    return values.takeError();
-  std::map<std::string, double> rms, most;
-  for (const HookValue &v : *values) {
-    size_t layer;
-    llvm::StringRef column;
-    splitName(v.tensor.name, layer, column);
-    double x = rms[v.tensor.name] = Statistics::of(v.tensor.data).rms;
-    most[column.str()] = std::max(most[column.str()], x);
-  }
-  Table map{"rms of each value that ran", {heading("layer")}};
-  map.isMap = true;
-  for (const std::string &column : columns)
-    map.header.push_back(heading(column));
-  std::string here = d["steps"].empty() ? "" : opName(d, place.op);
-  for (size_t layer = 0; layer < layers.size(); ++layer) {
-    Row row = {{std::to_string(layer), Tone::Dim, true}};
-    for (const std::string &column : columns) {
-      std::string name = "blk." + std::to_string(layer) + "." + column;
-      Cell cell;
-      if (auto it = rms.find(name); it != rms.end()) {
-        cell = number(name, "rms", it->second);
-        cell.shade = most[column] > 0 ? it->second / most[column] : 0;
-        cell.target = name;
-        cell.tone = listHas(d["steps"][place.op]["values"], name) || name == here ? Tone::Accent
-                                                                                  : Tone::Plain;
-      }
-      row.push_back(std::move(cell));
-    }
-    map.rows.push_back(std::move(row));
-  }
-  return map;
 }
 
 } // namespace vetro::screens

@@ -9,6 +9,11 @@ namespace vetro::screens {
 /// What of an op is looked at.
 enum class Tab { Values, Heads, Ir, Assembly };
 
+/// What the cells of the layer map are shaded by.
+enum class Metric { Rms, AbsMax, Time, Difference };
+/// Each with the map's title, in this order.
+llvm::ArrayRef<std::pair<Metric, const char *>> metrics();
+
 /// Where one is in a recording.
 struct Place {
   unsigned step = 1;   ///< of the cycle, 1 to 16
@@ -18,6 +23,7 @@ struct Place {
   Tab tab = Tab::Values;
   size_t pass = 0; ///< of the compiler, whose text Tab::Ir shows: an index of the document's passes
   size_t row = 0;  ///< where the cursor stands in the table that chooses
+  Metric metric = Metric::Rms;
 
   friend bool operator==(const Place &, const Place &) = default;
 };

@@ -31,8 +31,8 @@ llvm::Error addIr(Recording &, const Place &, Screen &);
 llvm::Error addAssembly(Recording &, const Place &, Screen &);
 llvm::Error addHeads(Recording &, const Place &, Screen &);
 
-/// Layers by values: a cell for each value of each layer that ran, the darker the larger its rms is
-/// among its column. Its cells lead to their values.
+/// Layers by values: a cell for each value of each layer that ran, shaded by the place's metric.
+/// Its cells lead to their values.
 llvm::Expected<Table> layerMap(Recording &, const Place &);
 
 /// Elements of one block of a weight's row: scale, code and offset make the number. The format can

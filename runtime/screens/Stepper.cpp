@@ -1,6 +1,7 @@
 // Keys.
 #include "runtime/screens/Stepper.h"
 #include "runtime/screens/Cells.h"
+#include "runtime/screens/Fate.h"
 #include "runtime/screens/Flow.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -128,6 +129,12 @@ void Stepper::follow(bool toUsers) {
   say((toUsers ? "read by " : "from ") + opName(document(), at.op) + others);
 }
 
+void Stepper::nextMetric() {
+  size_t n = metrics().size() - (recording().comparison().is_null() ? 1 : 0);
+  at.metric = metrics()[(size_t(at.metric) + 1) % n].first;
+  say(std::string("map: ") + metrics()[size_t(at.metric)].second);
+}
+
 void Stepper::search(llvm::StringRef text) {
   const Json &steps = document()["steps"];
   size_t n = steps.size();
@@ -223,6 +230,8 @@ void Stepper::edit(llvm::StringRef text) {
   std::string name = opName(document(), at.op);
   options.edits = again.edits;
   recordings.push_back(std::move(*made));
+  if (at.metric == Metric::Difference) // the comparison is of the run before
+    at.metric = Metric::Rms;
   at.op = opWith(document(), name).value_or(0);
   at.token = std::min(at.token, document()["tokens"].size() - 1);
   say("edited: " + shown(whole) + "; z takes it back");
@@ -239,59 +248,42 @@ void Stepper::undo() {
   say("edit taken back");
 }
 
-/// Which stage dropped a piece, as its first candidates tell.
+/// What became of a piece, and the stage that dropped it.
 void Stepper::why(llvm::StringRef piece) {
-  const Json &token = document()["tokens"][at.token];
-  if (!token.contains("sampled"))
+  if (!document()["tokens"][at.token].contains("sampled"))
     return say("nothing was drawn after this token");
-  const Json &stages = token["sampled"]["stages"];
-  const Json *last = nullptr;
-  for (size_t i = 0; i < stages.size(); ++i) {
-    if (stages[i]["active"] == false)
-      continue;
-    const Json *here = nullptr;
-    for (const Json &candidate : stages[i]["top"]) {
-      llvm::StringRef spelled = candidate["piece"].get_ref<const std::string &>();
-      if (spelled == piece || spelled.ltrim("\xc4\xa0\xe2\x96\x81") == piece.trim())
-        here = &candidate;
-    }
-    if (!here && !last)
-      return say(shown(piece) + " is not among the " + std::to_string(stages[i]["top"].size()) +
-                 " likeliest");
-    if (!here && stages[i]["name"] == "dist")
-      break; // it keeps what it drew
-    if (!here)
-      return at.step = 15, at.row = i,
-             say(shown(piece) + ": dropped by " + stages[i]["name"].get<std::string>() + " at p " +
-                 numberText((*last)["p"].get<double>()));
-    last = here;
-  }
-  bool drawn = (*last)["id"] == token["sampled"]["id"];
+  auto fates = Fates::of(recording(), at.token);
+  if (!fates)
+    return sayError(fates.takeError());
+  std::vector<int32_t> ids = fates->idsOf(piece);
+  if (ids.empty())
+    return say(recording().model() ? "no piece of the vocabulary is written " + shown(piece)
+                                   : shown(piece) + " is not among the candidates that the trace "
+                                                    "lists; open it with --model");
+  Fate fate = (*fates)[ids.front()];
   at.step = 15;
-  say(shown(piece) + (drawn ? " was drawn" : ": stayed to the end, and the draw took another") +
-      " (p " + numberText((*last)["p"].get<double>()) + ")");
+  at.row = fate.end == Fate::Dropped || fate.end == Fate::Unlisted ? fate.stage : 0;
+  say(fate.words());
 }
 
 // ---- keys ----
 
 llvm::ArrayRef<std::pair<const char *, const char *>> keyHelp() {
-  static constexpr std::pair<const char *, const char *> keys[] = {
-      {"Space Right", "next of the sixteen steps; after the last the token enters again"},
-      {"Left", "back"},
+  static const std::string breakpointWords = "breakpoint: " + breakpointForms.str();
+  static const std::pair<const char *, const char *> keys[] = {
+      {"Space Left", "next, previous of the sixteen steps; after the last the next token"},
       {"n p", "next, previous op"},
       {"N P", "next, previous layer"},
       {"t T", "next, previous token"},
-      {"Enter", "into it: values inside a fused op, a pass, the logit lens"},
-      {"Escape", "out again"},
+      {"Enter Escape", "into it: values inside a fused op, a pass, the lens; out again"},
       {"Tab", "values, heads of an attention, IR, machine code"},
+      {"m", "shade the map by rms, largest number, time, difference (--diff)"},
       {"[ ]", "the compiler's previous, next pass"},
-      {"Up Down", "choose a row"},
-      {"PageUp PageDown", "scroll"},
+      {"Up Down", "choose a row; PageUp, PageDown: scroll"},
       {"u o", "where it comes from; who uses it"},
       {"/", "find a value by its name"},
       {":", "go: a step, a value, token N"},
-      {"b", "breakpoint: op:rope blk.3.* layer:3 nan absmax>1e3 token:dog pass:fuse-rope "
-            "rewrite:rope drop:top-p:dog"},
+      {"b", breakpointWords.c_str()},
       {"c C", "go on to a breakpoint; back to one"},
       {"e", "edit a value and run again: blk.5.l_out[7,3] = 0"},
       {"z", "take the last edit back"},
@@ -324,6 +316,8 @@ void Stepper::press(const Key &key, llvm::StringRef line) {
     moveLayer(key == "N" ? 1 : -1);
   else if (is("t", "T"))
     moveToken(key == "t" ? 1 : -1);
+  else if (is("m"))
+    nextMetric();
   else if (is("[", "]"))
     turnPass(key == "]" ? 1 : -1);
   else if (is("Up", "Down", "k", "j"))

@@ -49,6 +49,7 @@ private:
   void moveRow(int by);
   void enter();
   void nextTab();
+  void nextMetric();
   void follow(bool toUsers);
   void search(llvm::StringRef text);
   void addBreakpoint(llvm::StringRef text);

@@ -69,7 +69,7 @@ static Line header(screens::Stepper &stepper) {
 static std::vector<Line> helpLines(unsigned width) {
   std::vector<Line> lines;
   for (auto [keys, does] : screens::keyHelp()) {
-    constexpr unsigned label = 17;
+    constexpr unsigned label = 13;
     auto words = paragraph({{does, {}}}, width > label + 4 ? width - label : 4);
     for (size_t i = 0; i < words.size(); ++i) {
       std::string left = i == 0 ? keys : "";
@@ -133,9 +133,10 @@ std::vector<Line> picture(screens::Stepper &stepper, const screens::Screen &scre
   std::vector<Span> sentence;
   for (const Cell &cell : screen.sentence)
     sentence.push_back({cell.text, {cell.tone, false}});
-  std::vector<Line> said = paragraph(sentence, view.width);
-  llvm::append_range(lines, said);
-  lines.emplace_back();
+  if (!stepper.helps()) { // whose list fills the screen
+    llvm::append_range(lines, paragraph(sentence, view.width));
+    lines.emplace_back();
+  }
   Style style{stepper.messageIsError() ? Tone::Bad : Tone::Accent, false};
   std::vector<Line> message = paragraph({{stepper.message(), style}}, view.width);
   size_t around = lines.size() + message.size() + 1;

@@ -33,7 +33,7 @@ TABLE = {
     "runtime/trace": (("runtime/abi",), LLVM_SUPPORT + ("nlohmann/", "zlib")),
     "runtime/engine": (EVERYTHING, EVERYTHING),
     "runtime/compare": (EVERYTHING, EVERYTHING),
-    "runtime/screens": (("runtime/engine", "runtime/abi", "frontends/gguf", "viz"),
+    "runtime/screens": (("runtime/engine", "runtime/sampling", "runtime/abi", "frontends/gguf", "viz"),
                         LLVM_SUPPORT + ("nlohmann/", "utf8proc")),
     "runtime/terminal": (("runtime/screens", "runtime/memory/Signals.h"),
                          LLVM_SUPPORT + ("nlohmann/", "utf8proc", "curses")),

@@ -47,12 +47,15 @@ function drawNode(funnel) {
 
 function whyNode(funnel) {
   const answer = h("output", {});
-  const ask = (event) => {
-    const piece = event.target.value.trim().replace(/^[\u0120\u2581]/, "");
-    const found = funnel.fates.find((fate) => fate.piece === event.target.value) ??
+  // One of the likeliest, or any other where the run is at hand.
+  const ask = async (event) => {
+    const typed = event.target.value, piece = typed.trim().replace(/^[\u0120\u2581]/, "");
+    const found = funnel.fates.find((fate) => fate.piece === typed) ??
       funnel.fates.find((fate) => fate.piece.replace(/^[\u0120\u2581]/, "") === piece);
-    answer.textContent = !piece ? "" : shown(found?.why ??
-      `${piece} is not among the ${funnel.fates.length} likeliest of the logits`);
+    const why = !piece ? "" : found?.why ?? (source.isFile()
+      ? `${piece} is not among the ${funnel.fates.length} likeliest of the logits, which this file holds`
+      : await source.ask("why", {token: place.token, piece: typed}).then((a) => a.why, (error) => error.message));
+    if (event.target.value === typed) answer.textContent = shown(why);
   };
   const list = h("datalist", {id: "pieces"}, funnel.fates.map((fate) => h("option", {value: fate.piece})));
   return h("p", {class: "why"}, h("label", {}, "Why not this token? ",

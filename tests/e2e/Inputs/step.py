@@ -13,7 +13,7 @@ import sys
 
 import tensors
 from check import error, expect, quiet
-from truth import Truth
+from truth import record, softmax
 
 VETRO, MODEL, FOLDER = sys.argv[1:4]
 PROMPT = sys.argv[4] if len(sys.argv) > 4 else "Once upon a time there was"
@@ -39,6 +39,10 @@ Down
 : 12
 : 13
 N N n
+m
+m
+m
+m
 n n n n
 Enter
 Tab
@@ -70,6 +74,9 @@ def path(name):
     return f"{FOLDER}/{name}"
 
 
+COMPARED = "--diff", path("diff.json")
+
+
 def walk(*arguments, keys=WALK):
     """The objects that a script's keys give."""
     out = subprocess.run([VETRO, "step", *arguments, "--script", "-", "--json"], input=keys.encode(),
@@ -79,13 +86,8 @@ def walk(*arguments, keys=WALK):
 
 
 def everything_is_true():
-    trace = path("run")
-    quiet("run", MODEL, *RUN, "--trace", trace, "--trace-hooks", "blk.*.l_out,blk.*.q_rope,embed,logits")
-    document = json.load(open(f"{trace}/trace.json"))
-    ids = ",".join(str(t["id"]) for t in document["tokens"] if t["batch"] >= 0)
-    quiet("dump", MODEL, "--ids", ids, "--hooks", "*", "-o", path("all.safetensors"))
-    truth = Truth(trace, path("all.safetensors"))
-    screens = walk(trace, "--model", MODEL)
+    truth, trace = record(MODEL, RUN, FOLDER), path("run")
+    screens = walk(trace, "--model", MODEL, *COMPARED)
     for shown in screens:
         token = int(shown["place"].split()[-1])
         for datum in shown["data"]:
@@ -93,22 +95,9 @@ def everything_is_true():
     equal(sorted({s["screen"]["step"] for s in screens}), list(range(1, 17)))
     for kind, n in truth.seen.items():
         expect(n > (0 if kind != "numbers" else 500), f"nothing of kind {kind} was shown: {truth.seen}")
-    lens(screens, truth)
     blocks(screens)
     print(f"shown: {truth.seen}")
-    return trace, screens
-
-
-def lens(screens, truth):
-    """The last layer's line of the lens is what the sampler saw."""
-    shown = next(s for s in screens if any(d["index"] == "lens.p" for d in s["data"]))
-    token = int(shown["place"].split()[-1])
-    sampled = truth.document["tokens"][token]["sampled"]
-    last = [d for d in shown["data"] if d["index"].startswith("lens.")][-4:]
-    first = sampled["stages"][0]["top"][0]
-    found = {d["index"]: d["value"] for d in last}
-    equal(found["lens.top1"], first["id"])
-    expect(abs(found["lens.p"] - first["p"]) < 1e-5, f"{found} {first}")
+    return truth, screens
 
 
 def blocks(screens):
@@ -128,7 +117,7 @@ def blocks(screens):
 
 def live_is_the_same(screens):
     """Stepping a model shows what stepping its trace shows, but for times."""
-    own = walk(MODEL, *RUN)
+    own = walk(MODEL, *RUN, *COMPARED)
     for a, b in zip(own, screens):
         timed = lambda d: "step_us" in d["index"] or d["index"].endswith("/ms") or d["index"] == "/model/path"
         strip = lambda s: [d for d in s["data"] if not timed(d)]
@@ -206,6 +195,8 @@ def breakpoints():
     stages = document["tokens"][6]["sampled"]["stages"]
     loser = next(c for c in stages[-2]["top"] if c["id"] != document["tokens"][6]["sampled"]["id"])
     nowhere = "nothing after here stops at a breakpoint"
+    off = {row["name"] for row in json.load(open(path("diff.json")))["rows"] if row["snr_db"] is not None and row["snr_db"] < 90}
+    first = next(step["name"] for step in document["steps"] if off & set(step["values"]))
     cases = (("13 token 6", "blk.2.*", "c", "13 blk.2.attn_norm token 6"),
              ("13 token 6", "op:glu", "c", "13 blk.0.ffn_act token 6"),
              ("13 token 6", "layer:1", "c", "13 blk.1.attn_norm token 6"),
@@ -213,27 +204,46 @@ def breakpoints():
              ("13 token 6", "absmax>1e30", "c", nowhere),
              ("13 token 6", "absmax>0.5", "c", "stopped at absmax>0.5"),
              ("13 token 6", "nan", "c", nowhere),
+             ("13 token 6", "diff.snr<90", "c", f"13 {first} token 6"),
+             ("13 token 6", "diff.snr<-900", "c", nowhere),
              ("1", "pass:fuse-qkv", "c", "stopped at pass:fuse-qkv"),
              ("1", "rewrite:qkv", "c", "3 token"),
              ("1", "token:" + printed[7], "c", f" token {printed.index(printed[7])}"),
              ("13 token 6", "drop:logit-bias:" + loser["piece"], "c", nowhere),
              ("13 token 6", "drop:dist:" + loser["piece"], "c", "15 token 6"))
     keys = "".join(f": rope_table token 6\n: {start}\nb {text}\n{key}\nb -1\n" for start, text, key, _ in cases)
-    shown = walk(MODEL, *RUN, keys=keys)
+    shown = walk(MODEL, *RUN, *COMPARED, keys=keys)
     for i, (start, text, _, expected) in enumerate(cases):
         place, message = shown[5 * i + 3]["place"], shown[5 * i + 3]["message"]
         expect(place.startswith(expected) or place.endswith(expected) or message == expected, f"{text} from {start}: {place}, {message}")
 
 
-def why():
-    """A candidate that was left to the end lost the draw, one that a stage cut says so, others are unlikely."""
-    stages = json.load(open(path("run/trace.json")))["tokens"][6]["sampled"]["stages"]
-    first, second = (candidate["piece"] for candidate in stages[0]["top"][:2])
-    shown = walk(MODEL, *RUN, "--at", "15 token 6", keys=f"w {first}\nw {second}\nw <nothing>\n")
-    for s, words in zip(shown, ("was drawn", "the draw took another", "not among the")):
-        expect(words in s["message"], s["message"])
-    greedy = walk(MODEL, *RUN[:4], "--at", "15 token 6", keys=f"w {second}\n")
+def why(truth):
+    """What became of a piece is what the logits say, for any piece of the vocabulary: with --top-k 20."""
+    logits = truth.row("logits", 6)
+    order = sorted(range(len(logits)), key=lambda i: (-logits[i], i))
+    p, drawn = softmax(logits), truth.document["tokens"][6]["sampled"]["id"]
+    ranks = (1, 2, 20, 21, 60, 500)
+    ids = [order[rank - 1] for rank in ranks]
+    spelled = [truth.pieces()[i] for i in ids]
+    shown = walk(MODEL, *RUN, "--at", "15 token 6", keys="".join(f"w {piece}\n" for piece in spelled) + "w <nothing>\n")
+    for rank, i, s in zip(ranks, ids, shown):
+        words = ("was drawn" if i == drawn else "the draw took another" if rank <= 20 else
+                 f"dropped by top-k at p {p[i]:.5g}, number {rank} of {len(logits)}; it kept 20")
+        expect(words in s["message"], f"{words}: {s['message']}")
+    expect("no piece of the vocabulary" in shown[-1]["message"], shown[-1]["message"])
+    greedy = walk(MODEL, *RUN[:4], "--at", "15 token 6", keys=f"w {spelled[1]}\n")
     expect("dropped by greedy" in greedy[0]["message"], greedy[0]["message"])
+    # A bias that moves a piece far back drops nothing; a trace alone lists the likeliest only.
+    moved = ("--logit-bias", f"{ids[1]}:-30")
+    quiet("run", MODEL, *RUN, *moved, "--trace", path("moved"))
+    for source, words in (((MODEL, *RUN, *moved), "dropped by top-k"),
+                          ((path("moved"),), "behind the candidates that the trace lists after logit-bias")):
+        found = walk(*source, "--at", "15 token 6", keys=f"w {spelled[1]}\n")[0]["message"]
+        expect(words in found, f"{words}: {found}")
+    alone = walk(path("run"), "--at", "15 token 6", keys=f"w {spelled[4]}\nw {spelled[2]}\n")
+    for s in alone:
+        expect("--model" in s["message"], s["message"])
 
 
 def refusals(trace):
@@ -242,11 +252,12 @@ def refusals(trace):
                              ((MODEL, "-p", "x"), "no terminal"),
                              ((trace, "--model", "tiny" if MODEL != "tiny" else path("other.gguf"), "--script", "-"),
                               "is of another model"),
-                             ((MODEL, "-p", "x", "--model", "tiny", "--script", "-"), "goes with a trace")):
+                             ((MODEL, "-p", "x", "--model", "tiny", "--script", "-"), "goes with a trace"),
+                             ((trace, "--script", "-", "--diff", f"{trace}/trace.json"), "not what vetro diff --json prints")):
         error("step", *arguments, has=[words])
-    shown = walk(trace, keys="e blk.0.l_out = 0\n: token 99\n: nonsense\nb absmax>x\n/ nothing_like_it\nb\n")
+    shown = walk(trace, keys="e blk.0.l_out = 0\n: token 99\n: nonsense\nb absmax>x\n/ nothing_like_it\nb\nb diff.snr<9\nc\n")
     for s, words in zip(shown, ("--model", "there is no token 99", "no place nonsense", "expected a number", "no value has",
-                                "no breakpoints")):
+                                "no breakpoints", "breakpoint 1", "--diff")):
         expect(words in s["message"], s["message"])
 
 
@@ -284,13 +295,14 @@ def hostile(trace):
 def main():
     if MODEL == "tiny":
         quiet("make-tiny", "--arch", "llama", "--type", "Q8_0", "--layers", "2", "-o", path("other.gguf"))
-    trace, screens = everything_is_true()
+    truth, screens = everything_is_true()
+    trace = path("run")
     live_is_the_same(screens)
     perturbed(trace)
     flow()
     edits()
     breakpoints()
-    why()
+    why(truth)
     refusals(trace)
     damaged(trace)
     hostile(trace)

@@ -1,11 +1,14 @@
-"""What a run holds, to compare with what a viewer shows: its trace, and the dump of all its values."""
+"""What a run holds, to compare with what a viewer shows: its trace, the dump of all its values, and how it
+differs from a run that keeps keys and values in F32."""
 
+import ast
 import json
 import math
 import re
+import subprocess
 
 import tensors
-from check import expect
+from check import VETRO, expect, quiet
 
 
 def value_of(document, pointer):
@@ -43,13 +46,56 @@ def near(a, b, share=1e-9):
     return a == b or abs(a - b) <= share * max(abs(a), abs(b))
 
 
-class Truth:
-    """`trace`: a folder; `dump`: a safetensors file with all values of all tokens that ran."""
+def softmax(logits):
+    best = max(logits)
+    weights = [math.exp(x - best) for x in logits]
+    return [w / sum(weights) for w in weights]
 
-    def __init__(self, trace, dump):
-        self.document = json.load(open(f"{trace}/trace.json"))
-        self.values = tensors.read(dump)
-        self.seen = {"document": 0, "numbers": 0, "counted": 0, "proofs": 0, "blocks": 0, "lens": 0}
+
+def record(model, run, folder):
+    """Makes FOLDER/run, all.safetensors and diff.json of a run; `run`: options of vetro run."""
+    quiet("run", model, *run, "--trace", f"{folder}/run", "--trace-hooks", "blk.*.l_out,blk.*.q_rope,embed,logits")
+    document = json.load(open(f"{folder}/run/trace.json"))
+    ids = ",".join(str(t["id"]) for t in document["tokens"] if t["batch"] >= 0)
+    quiet("dump", model, "--ids", ids, "--hooks", "*", "-o", f"{folder}/all.safetensors")
+    quiet("dump", model, "--ids", ids, "--hooks", "blk.*.l_out,blk.*.q_rope,blk.*.q", "--kv", "f32", "-o",
+          f"{folder}/f32.safetensors")
+    with open(f"{folder}/diff.json", "wb") as out:
+        subprocess.run([VETRO, "diff", f"{folder}/f32.safetensors", f"{folder}/all.safetensors", "--json"], stdout=out)
+    return Truth(model, folder, ids)
+
+
+class Truth:
+    """What record() made."""
+
+    def __init__(self, model, folder, ids):
+        self.model, self.folder, self.ids = model, folder, ids
+        self.document = json.load(open(f"{folder}/run/trace.json"))
+        self.diff = json.load(open(f"{folder}/diff.json"))
+        self.values = tensors.read(f"{folder}/all.safetensors")
+        self.vocabulary = None
+        self.lenses = {}  # (value, token): probabilities
+        self.seen = {"document": 0, "numbers": 0, "counted": 0, "proofs": 0, "blocks": 0, "lens": 0, "differences": 0}
+
+    def pieces(self):
+        """The vocabulary's spellings, by id."""
+        if not self.vocabulary:
+            keys = json.loads(quiet("inspect", self.model, "--all", "--json"))["metadata"]
+            shown = next(k["value"] for k in keys if k["key"] == "tokenizer.ggml.tokens")
+            self.vocabulary = [text.encode("latin-1").decode() for text in ast.literal_eval(shown)]  # bytes as \\xc2
+        return self.vocabulary
+
+    def lens(self, name, token):
+        """Probabilities after a token had the last layer's result been this value: an edited run's."""
+        if (name, token) not in self.lenses:
+            last = max((n for n in self.values if n.endswith(".l_out")), key=lambda n: int(n.split(".")[1]))
+            shape, row = self.values[name][0], self.row(name, token)
+            tensors.write(f"{self.folder}/row.safetensors", {last: ([1, *shape[1:]], row)})
+            quiet("dump", self.model, "--ids", ",".join(self.ids.split(",")[:token + 1]), "--hooks", "logits", "-o",
+                  f"{self.folder}/lens.safetensors", "-e", f"{last}[{token}] = @{self.folder}/row.safetensors")
+            logits = tensors.read(f"{self.folder}/lens.safetensors")["logits"][1][-self.values["logits"][0][-1]:]
+            self.lenses[name, token] = softmax(logits)
+        return self.lenses[name, token]
 
     def width(self, name, token):
         """Numbers of the last axis of a value at a token."""
@@ -83,7 +129,11 @@ class Truth:
         elif index.startswith("proof"):
             expect(index != "proof" or value <= 1, f"{name}: not proved: {value}")
             self.seen["proofs"] += 1
+        elif name == "diff.json":
+            expect(value == value_of(self.diff, index), f"{index}: {value}, not {value_of(self.diff, index)}")
+            self.seen["differences"] += 1
         elif index.startswith("lens"):
+            self.check_lens(name, index, value, token)
             self.seen["lens"] += 1
         elif name.endswith(".weight"):
             self.seen["blocks"] += 1
@@ -96,3 +146,9 @@ class Truth:
         else:
             expect(near(value, statistic(self.row(name, token), index)), f"{name} {index} of {token}: {value}")
             self.seen["counted"] += 1
+
+    def check_lens(self, name, index, value, token):
+        p, drawn = self.lens(name, token), self.document["tokens"][token].get("sampled", {}).get("id")
+        found = {"lens.top1": lambda: max(range(len(p)), key=p.__getitem__), "lens.p": lambda: max(p),
+                 "lens.drawn.p": lambda: p[drawn], "lens.rank": lambda: 1 + sum(x > p[drawn] for x in p)}[index]()
+        expect(near(value, found, 1e-5), f"{name} {index} of {token}: {value}, not {found}")

@@ -151,3 +151,69 @@ TEST_CASE("an edited run is visited with its edits") {
   options.edits = {must(parseEdit("blk.0.l_out[400] = 0"))};
   CHECK_FALSE(bool(llvm::expectedToOptional(Recording::record(model, {prompt}, options))));
 }
+
+TEST_CASE("the sampler runs again from the state it had, with every candidate") {
+  TinyFile file({.arch = "llama", .type = "Q4_0", .layers = 2});
+  auto model = loadAt(file.path(), bestLevel());
+  std::vector<int32_t> prompt = randomIds(5, model->tokenizer().nTokens(), 3);
+  RecordOptions options = someTokens(6);
+  options.generate.sampling.repeatPenalty = 1.7f, options.generate.sampling.penaltyLastN = 4;
+  options.generate.sampling.topP = 0.9f;
+  options.generate.sampling.logitBias = {{7, -INFINITY}, {11, 1.5f}};
+  auto recording = must(Recording::record(model, {prompt}, options));
+  const auto &tokens = recording->document()["tokens"];
+  for (size_t position : {9u, 4u, 7u, 9u}) { // in any order
+    INFO("token " << position);
+    must(recording->values(position / 2, {"blk.0.q_rope"}));
+    auto stages = must(recording->sampleAgain(position));
+    const auto &kept = tokens[position]["sampled"]["stages"];
+    REQUIRE(stages.size() == kept.size());
+    for (size_t i = 0; i < stages.size(); ++i) {
+      INFO(stages[i].name);
+      CHECK(kept[i]["name"] == stages[i].name);
+      CHECK(kept[i]["out"] == stages[i].out);
+      CHECK(kept[i]["mass_removed"] == stages[i].massRemoved);
+      CHECK(stages[i].top.size() == (stages[i].active ? stages[i].out : 0));
+      for (size_t k = 0; k < kept[i]["top"].size(); ++k) {
+        CHECK(kept[i]["top"][k]["id"] == stages[i].top[k].id);
+        CHECK(kept[i]["top"][k]["p"].get<float>() == stages[i].top[k].p);
+      }
+    }
+    CHECK(tokens[position]["sampled"]["id"] == stages.back().top[0].id);
+  }
+}
+
+TEST_CASE("a comparison that is none is refused") {
+  TinyFile file({.arch = "llama", .type = "Q4_0", .layers = 1});
+  auto recording =
+      must(Recording::record(loadAt(file.path(), bestLevel()), {{1, 2, 3}}, someTokens(1)));
+  using Json = nlohmann::ordered_json;
+  Json row = {{"name", "blk.0.q"},
+              {"equal", false},
+              {"shape", {1}},
+              {"snr_db", 3.5},
+              {"max_abs", nullptr},
+              {"graph", nullptr},
+              {"kernel", {{"ratio", 0.5}}}};
+  auto taken = [&](const Json &diff) {
+    llvm::Error error = recording->compareWith(diff);
+    return !llvm::errorToBool(std::move(error));
+  };
+  CHECK(taken({{"rows", {row}}}));
+  CHECK(recording->comparisonRow("blk.0.q") == 0);
+  CHECK(!recording->comparisonRow("blk.0.k"));
+  for (const char *key : {"name", "equal", "shape", "snr_db", "max_abs", "graph", "kernel"}) {
+    INFO(key);
+    Json lacks = row, wrong = row;
+    lacks.erase(key);
+    wrong[key] = "words";
+    if (std::string(key) == "name")
+      wrong[key] = 3;
+    CHECK(!taken({{"rows", {row, lacks}}}));
+    CHECK(!taken({{"rows", {wrong}}}));
+  }
+  CHECK(!taken(Json::array()));
+  CHECK(!taken({{"rows", 3}}));
+  CHECK(!taken(Json(Json::value_t::discarded)));
+  CHECK(recording->comparisonRow("blk.0.q") == 0); // what was there stays
+}

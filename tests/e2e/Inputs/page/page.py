@@ -20,7 +20,7 @@ browser.require()
 
 import tensors
 from check import equal, error, expect, quiet
-from truth import Truth
+from truth import record
 
 VETRO, MODEL, FOLDER = sys.argv[1:4]
 TOKEN = 6  # the prompt's last one
@@ -101,8 +101,7 @@ def check_data(page, truth, where):
     """Every element of the page that stands for something; how many there are."""
     data = page.data()
     for name, index, value, token, text in data:
-        if name != "diff.json":
-            truth.check(name, index, value, None if token is None else int(token))
+        truth.check(name, index, value, None if token is None else int(token))
         if isinstance(value, (int, float)) and NUMBER.fullmatch(text):
             expect(abs(float(text) - value) <= 1e-4 * abs(value), f"{where}: {name} {index} is {value}, the page says {text}")
     complaints = page.complaints()
@@ -177,11 +176,7 @@ def operates(page, truth):
     page.click("#lens-all")
     page.wait(f"document.querySelectorAll('table.lenses tr:first-child td.lens').length === {last + 4}", "lens of all tokens")
     page.shot("lens-all")
-    # The last layer says what the sampler saw.
-    top = truth.document["tokens"][last]["sampled"]["stages"][0]["top"][0]
-    name = max((d[0] for d in page.data() if d[1] == "lens.p"), key=lambda n: int(n.split(".")[1]))
-    found = {d[1]: d[2] for d in page.data() if d[0] == name and d[3] == str(last)}
-    expect(found["lens.top1"] == top["id"] and abs(found["lens.p"] - top["p"]) < 1e-5, f"{found}, {top}")
+    check_data(page, truth, "lens of all tokens")
     page.go(view="tensor", name="blk.0.q", op=3, token=last, weight="blk.0.attn_q.weight")
     expect(page.run("return document.querySelectorAll('.weight [data-index$=code]').length") >= 32, "no block")
     check_data(page, truth, "weight")
@@ -200,16 +195,17 @@ def block(page):
 
 
 def why(page, truth, token):
-    """A candidate that a stage dropped, by the piece that one types."""
+    """Any piece, by what one types: one that a stage dropped, one that the draw left, none."""
+    logits = truth.row("logits", token)
+    order = sorted(range(len(logits)), key=lambda i: (-logits[i], i))
     sampled = truth.document["tokens"][token]["sampled"]
-    ends = sampled["stages"][-2]["top"]
-    loser = next(c for c in ends if c["id"] != sampled["id"])
+    loser = next(c for c in sampled["stages"][-2]["top"] if c["id"] != sampled["id"])
     page.go(view="sampler", token=token)
-    page.run("const box = document.getElementById('why'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))", loser["piece"])
-    said = page.text(".why output")
-    expect("draw took another" in said or "dropped by dist" in said, said)
-    page.run("const box = document.getElementById('why'); box.value = '<nothing>'; box.dispatchEvent(new Event('input'))")
-    expect("not among" in page.text(".why output"), page.text(".why output"))
+    for piece, words in ((loser["piece"], "draw took another"), (truth.pieces()[order[299]], "top-k at p"),
+                         (truth.pieces()[order[299]], f"number 300 of {len(logits)}; it kept 20"),
+                         ("<nothing>", "no piece of the vocabulary")):
+        page.run("const box = document.getElementById('why'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))", piece)
+        page.wait(f"document.querySelector('.why output').innerText.includes({json.dumps(words)})", words)
 
 
 def edits(page):
@@ -372,21 +368,8 @@ def damaged_parts(page, trace):
     served.end()
 
 
-def record():
-    trace = path("run")
-    quiet("run", MODEL, *RUN, "--trace", trace, "--trace-hooks", "blk.*.l_out,blk.*.q_rope,embed,logits")
-    document = json.load(open(f"{trace}/trace.json"))
-    ids = ",".join(str(t["id"]) for t in document["tokens"] if t["batch"] >= 0)
-    quiet("dump", MODEL, "--ids", ids, "--hooks", "*", "-o", path("all.safetensors"))
-    quiet("dump", MODEL, "--ids", ids, "--hooks", "blk.*.l_out,blk.*.q_rope,blk.*.q", "--kv", "f32", "-o", path("f32.safetensors"))
-    found = subprocess.run([VETRO, "diff", path("f32.safetensors"), path("all.safetensors"), "--json"], capture_output=True)
-    open(path("diff.json"), "wb").write(found.stdout)
-    return trace
-
-
 def main():
-    trace = record()
-    truth = Truth(trace, path("all.safetensors"))
+    truth, trace = record(MODEL, RUN, FOLDER), path("run")
     equal(len(truth.document["prompt"]["ids"]), TOKEN + 1)
     refused_files(trace)
     served = Served(trace, "--model", MODEL, "--diff", path("diff.json"))
