@@ -47,7 +47,7 @@ async function codeNode() {
   const ask = (tab) => source.ask("screen", {step: 13, token, op: place.op, inside: 0, tab, pass: 0, row: 0});
   const [screen, values] = await Promise.all([ask(2), ask(0)]);
   return h("section", {class: "code"}, h("h3", {}, "op ", isHook(h("b", {}, about.steps[place.op].name), place.name)), tableNode(values.tables[0], {}),
-    screen.tables.map((table) => tableNode(table, {})));
+    screen.tables.map((table) => isHook(tableNode(table, {}), about.steps[place.op].name)));
 }
 
 async function passesView() {

@@ -39,7 +39,10 @@ async function stepView() {
     place.step === 14 && about.hasModel
       ? h("p", {}, choiceNode({0: "logits", 1: "with the logit lens"}, place.inside,
         (inside) => go({inside: Number(inside)}, true), "lens")) : null,
-    screen.tables.map((table) => tableNode(table, {token: place.token, row: place.row, choose})),
+    screen.tables.map((table) => {
+      const node = tableNode(table, {token: place.token, row: place.row, choose});
+      return place.step === 13 && place.tab > 0 && place.tab < 3 ? isHook(node, about.steps[place.op].name) : node; // IR, code
+    }),
     place.step === 16 ? note("Space: the token enters again, at step 11.") : note("Space: the next step."),
   ];
 }

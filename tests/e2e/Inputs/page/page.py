@@ -182,6 +182,20 @@ def operates(page, truth):
     check_data(page, truth, "weight")
     block(page)
     why(page, truth, last)
+    lights(page, truth)
+
+
+def lights(page, truth):
+    """Pointing at a value of the map lights it up in the graph, the IR and the machine code."""
+    name = "blk.1.l_out"
+    op = next(i for i, step in enumerate(truth.document["steps"]) if name in step["values"])
+    for place, parts in (({"view": "graph"}, ["svg.graph g.node"]), ({"view": "passes", "pass": 2}, [".ir td", ".code section"]),
+                         ({"view": "step", "step": 13, "tab": 2}, ["#view section.table"])):
+        page.go(layer=1, op=op, name=name, token=TOKEN, **place)
+        page.run("""document.querySelector(`#map td[data-hook="${arguments[0]}"]`)
+          .dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))""", name)
+        for part in ["#map td", *parts]:
+            expect(page.run(f"return document.querySelectorAll('{part}.lit').length") > 0, f"{place}: {part} is not lit")
 
 
 def block(page):
