@@ -223,9 +223,12 @@ static llvm::Expected<Chosen> chosenBy(const Picture &picture, const DotOptions 
   bool one = !options.layer.empty() && options.layer != "all";
   if (one && (StringRef(options.layer).getAsInteger(10, chosen.layer) ||
               !llvm::is_contained(picture.layers(), chosen.layer)))
-    return llvm::createStringError("the graph has no layer " + quoted(options.layer) +
-                                   "; expected 0 to " +
-                                   std::to_string(int(picture.layers().size()) - 1) + " or all");
+    return llvm::createStringError(
+        "the graph has no layer " + quoted(options.layer) + "; expected " +
+        (picture.layers().empty()
+             ? ""
+             : "0 to " + std::to_string(picture.layers().size() - 1) + " or ") +
+        "all");
   return chosen;
 }
 

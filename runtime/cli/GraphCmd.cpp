@@ -4,6 +4,7 @@
 #include "runtime/cli/OutputFile.h"
 #include "runtime/cli/Recordings.h"
 #include "runtime/engine/ModelDrawing.h"
+#include "runtime/engine/Program.h"
 #include "runtime/engine/Svg.h"
 #include "runtime/engine/TraceModel.h"
 #include "runtime/trace/TraceFile.h"
@@ -26,7 +27,8 @@ struct GraphOptions {
 
 /// A graph to draw, and what a trace says of it.
 struct Source {
-  std::optional<Graph> graph; ///< none: it was read from the trace
+  std::optional<Graph> graph;       ///< of a model
+  std::unique_ptr<Program> program; ///< of an .mlir file
   std::unique_ptr<TraceFile> trace;
   Json json;
   std::optional<viz::Picture> picture;
@@ -97,7 +99,7 @@ static llvm::Expected<Json> readGraph(const TraceFile &trace, const std::string 
   return Json::parse(*text, nullptr, /*allow_exceptions=*/false);
 }
 
-/// The graph of a trace, or of a model at a stage; with --trace what ran of it.
+/// The graph of a trace, of MLIR text, or of a model at a stage; with --trace what ran of it.
 static llvm::Expected<Source> openSource(GraphOptions &o) {
   Source s;
   bool traced = isTrace(o.model.path);
@@ -108,6 +110,15 @@ static llvm::Expected<Source> openSource(GraphOptions &o) {
     if (!trace)
       return trace.takeError();
     s.trace = std::move(*trace);
+  }
+  if (llvm::sys::path::extension(o.model.path) == ".mlir") {
+    auto program = Program::open(o.model.path);
+    if (!program)
+      return program.takeError();
+    s.program = std::move(*program);
+    s.picture.emplace(s.program->function());
+    s.json = viz::toJson(*s.picture);
+    return s;
   }
   if (traced) {
     auto json = readGraph(*s.trace, o.stage);
@@ -184,7 +195,9 @@ static llvm::Error graph(GraphOptions o) {
   auto source = openSource(o);
   if (!source)
     return source.takeError();
-  o.dot.title = (llvm::sys::path::filename(o.model.path) + ",  " + o.stage).str();
+  o.dot.title = llvm::sys::path::filename(o.model.path).str();
+  if (!source->program)
+    o.dot.title += ",  " + o.stage;
   viz::Overlay overlay;
   if (!o.overlay.empty()) {
     auto made = overlayOf(o, *source);
@@ -202,7 +215,8 @@ static llvm::Error graph(GraphOptions o) {
 
 void addGraph(CLI::App &program, int &exitCode) {
   auto o = std::make_shared<GraphOptions>();
-  CLI::App *command = program.add_subcommand("graph", "draw the model's graph");
+  CLI::App *command =
+      program.add_subcommand("graph", "draw the graph of a model, a trace or MLIR text");
   addFileOptions(*command, o->model);
   addPlanOptions(*command, o->model);
   command
@@ -230,7 +244,8 @@ void addGraph(CLI::App &program, int &exitCode) {
                   "  vetro graph model.gguf --stage frontend --layer 3 -o layer.svg\n"
                   "  vetro graph model.gguf --around blk.3.q_rope:2 -o near.svg\n"
                   "  vetro graph model.gguf --trace run.vtrace --overlay time -o time.svg\n"
-                  "  vetro graph run.vtrace --layer 3 --model-explorer -o layer.json");
+                  "  vetro graph run.vtrace --layer 3 --model-explorer -o layer.json\n"
+                  "  vetro graph product.mlir -o product.svg");
   command->callback([o, &exitCode] {
     llvm::Error error = graph(*o);
     exitCode = error ? fail(std::move(error)) : int(Done);

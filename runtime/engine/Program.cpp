@@ -15,12 +15,15 @@ namespace vetro {
 
 constexpr unsigned nLists = std::size(planInputs);
 
-/// "path:line:column: text" of the first error.
-static std::string lineOf(const Diagnostic &d) {
+/// "path:line:column: text" of the first error; of an op that has a name instead: "path: name:
+/// text".
+static std::string lineOf(const Diagnostic &d, StringRef path) {
   std::string text;
   llvm::raw_string_ostream out(text);
   if (auto at = dyn_cast<FileLineColLoc>(d.getLocation()))
     out << at.getFilename().getValue() << ":" << at.getLine() << ":" << at.getColumn() << ": ";
+  else if (StringRef name = ir::nameOf(d.getLocation()); !name.empty())
+    out << path << ": " << name << ": ";
   out << d;
   return text;
 }
@@ -34,7 +37,7 @@ llvm::Expected<std::unique_ptr<Program>> Program::parse(StringRef text, StringRe
   std::string message;
   ScopedDiagnosticHandler collect(p->context.get(), [&](Diagnostic &d) {
     if (d.getSeverity() == DiagnosticSeverity::Error && message.empty())
-      message = lineOf(d);
+      message = lineOf(d, path);
     return success();
   });
   llvm::SourceMgr source;

@@ -41,6 +41,9 @@ public:
   /// or lowering refuse, several results.
   llvm::Expected<ref::Tensor> run(llvm::StringRef level);
 
+  /// As it was read, for drawings.
+  mlir::func::FuncOp function() const;
+
 private:
   Program() = default;
   llvm::Error prepare();
@@ -49,7 +52,6 @@ private:
   llvm::Error count(ir::Axis axis, int64_t n, llvm::StringRef name);
   void fillLists();
   llvm::Error checkLists();
-  mlir::func::FuncOp function() const;
   llvm::Expected<ref::Tensor> compileAndRun(mlir::ModuleOp module, llvm::StringRef level);
 
   std::string path;

@@ -1,4 +1,4 @@
-"""vetro graph with numbers beside its nodes, as JSON and for Model Explorer; from a model and from a trace;
+"""vetro graph with numbers beside its nodes, as JSON and for Model Explorer; from a model, a trace and MLIR text;
 with names that would act on what shows them; large graphs in time.
 
     graph.py VETRO FOLDER
@@ -89,6 +89,29 @@ def model_explorer():
     expect(any("style" in n for n in nodes), "the overlay colours nothing")
 
 
+PRODUCT = """vetro.weight @A : tensor<4x2xf32>
+func.func @product(%b: tensor<3x2xf32> {vetro.input = "B"}) -> tensor<3x4xf32> {
+  %a = vetro.get_weight @A : tensor<4x2xf32>
+  %c = vetro.matmul %b, %a : (tensor<3x2xf32>, tensor<4x2xf32>) -> tensor<3x4xf32> loc("C<b>")
+  return %c : tensor<3x4xf32>
+}
+"""
+
+
+def mlir_text():
+    """A graph that was written by hand."""
+    open(path("product.mlir"), "w").write(PRODUCT)
+    shown = texts(graph("product.svg", path("product.mlir")))
+    for words in ("product.mlir", "C&lt;b&gt;", "B"):
+        expect(words in shown, f"{words} is not in {shown}")
+    expect(any("matmul" in t and "[3, 4]" in t for t in shown) and any(t.startswith("A") and "4×2" in t for t in shown), f"{shown}")
+    nodes = json.loads(graph("product.json", path("product.mlir")))["nodes"]
+    expect([n for n in nodes if n["op"] == "matmul"], f"{nodes}")
+    open(path("wrong.mlir"), "w").write(PRODUCT.replace("3x4", "4x3"))
+    error("graph", path("wrong.mlir"), "-o", path("x.svg"), has=["wrong.mlir: C<b>: ", "vetro.matmul", "[3, 4]"])
+    error("graph", path("product.mlir"), "--layer", "0", "-o", path("x.svg"), has=['no layer "0"', "expected all"])
+
+
 def refusals():
     for arguments, words in (((MODEL, "--overlay", "time"), "--trace"), ((MODEL, "--overlay", "error"), "--diff"),
                              ((path("run"), "--stage", "fused", "--overlay", "time"), "planned"),
@@ -147,6 +170,7 @@ def main():
     errors()
     as_json()
     model_explorer()
+    mlir_text()
     refusals()
     hostile()
     in_time()
