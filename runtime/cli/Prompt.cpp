@@ -36,7 +36,7 @@ llvm::Expected<std::string> readWhole(llvm::StringRef path) {
   if (!buffer)
     return llvm::createStringError((path == "-" ? "stdin" : quotedText(path)) +
                                    ": could not read: " + buffer.getError().message() +
-                                   "; name a file that can be read, or give the text with -p");
+                                   "; name a file that can be read");
   return (*buffer)->getBuffer().str();
 }
 
@@ -54,7 +54,8 @@ llvm::Error readPrompt(PromptOptions &o) {
     return llvm::Error::success();
   auto bytes = readWhole(o.file);
   if (!bytes)
-    return bytes.takeError();
+    return llvm::createStringError(llvm::toString(bytes.takeError()) +
+                                   ", or give the text with -p");
   o.text = std::move(*bytes);
   return llvm::Error::success();
 }

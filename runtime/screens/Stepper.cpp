@@ -252,6 +252,8 @@ void Stepper::undo() {
 void Stepper::why(llvm::StringRef piece) {
   if (!document()["tokens"][at.token].contains("sampled"))
     return say("nothing was drawn after this token");
+  if (piece.trim().empty())
+    return say("name a piece: w dog");
   auto fates = Fates::of(recording(), at.token);
   if (!fates)
     return sayError(fates.takeError());

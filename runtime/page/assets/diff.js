@@ -50,6 +50,14 @@ function diffTable(rows) {
       Object.keys(diffColumns).map((key) => diffCell(row, i, key))))));
 }
 
+// Of logits: what the reader of the text would notice.
+function logitsNode(row, i) {
+  const fact = (words, key) => [`${words} `, isDatum(h("span", {}, numberText(row.logits[key])), "diff.json", `/rows/${i}/logits/${key}`, row.logits[key])];
+  return h("p", {}, `${shown(row.name)}: `, fact("KL divergence, nats: mean", "mean_kl"), fact(", largest", "max_kl"),
+    fact("; the same likeliest token, share:", "top1"), fact("; of the ten likeliest shared:", "top10"),
+    fact("; worst rank of the reference's likeliest:", "worst_rank"));
+}
+
 function firstNode(first) {
   if (!first) return h("p", {class: "sentence good"}, "Nothing passes its floor.");
   return h("p", {class: "sentence bad"}, h("b", {}, first.name ?? ""), ` is wrong first${first.kind ? ` (${first.kind})` : ""}.`);
@@ -61,6 +69,7 @@ async function diffView() {
   return [h("h2", {}, "difference from the reference"), firstNode(diff.first),
     curve(diff.rows),
     note("Decibels that a value is above its error, in the order of computation; the line joins the layers' results. Click a point for its value."),
+    diff.rows.map((row, i) => row.logits ? logitsNode(row, i) : null),
     h("p", {}, h("button", {type: "button", onclick: () => {
       diffOrder = {column: "kernel", up: false};
       if (worst) select(worst.name);

@@ -253,11 +253,12 @@ def refusals(trace):
                              ((trace, "--model", "tiny" if MODEL != "tiny" else path("other.gguf"), "--script", "-"),
                               "is of another model"),
                              ((MODEL, "-p", "x", "--model", "tiny", "--script", "-"), "goes with a trace"),
-                             ((trace, "--script", "-", "--diff", f"{trace}/trace.json"), "not what vetro diff --json prints")):
+                             ((trace, "--script", "-", "--diff", f"{trace}/trace.json"), "not what vetro diff --json prints"),
+                             ((trace, "--script", "-", "--diff", "nowhere.json"), "nowhere.json")):
         error("step", *arguments, has=[words])
-    shown = walk(trace, keys="e blk.0.l_out = 0\n: token 99\n: nonsense\nb absmax>x\n/ nothing_like_it\nb\nb diff.snr<9\nc\n")
+    shown = walk(trace, keys="e blk.0.l_out = 0\n: token 99\n: nonsense\nb absmax>x\n/ nothing_like_it\nb\nb diff.snr<9\nc\n: 15 token 6\nw\n")
     for s, words in zip(shown, ("--model", "there is no token 99", "no place nonsense", "expected a number", "no value has",
-                                "no breakpoints", "breakpoint 1", "--diff")):
+                                "no breakpoints", "breakpoint 1", "--diff", "", "name a piece")):
         expect(words in s["message"], s["message"])
 
 

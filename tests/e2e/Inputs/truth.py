@@ -58,7 +58,7 @@ def record(model, run, folder):
     document = json.load(open(f"{folder}/run/trace.json"))
     ids = ",".join(str(t["id"]) for t in document["tokens"] if t["batch"] >= 0)
     quiet("dump", model, "--ids", ids, "--hooks", "*", "-o", f"{folder}/all.safetensors")
-    quiet("dump", model, "--ids", ids, "--hooks", "blk.*.l_out,blk.*.q_rope,blk.*.q", "--kv", "f32", "-o",
+    quiet("dump", model, "--ids", ids, "--hooks", "blk.*.l_out,blk.*.q_rope,blk.*.q,logits", "--kv", "f32", "-o",
           f"{folder}/f32.safetensors")
     with open(f"{folder}/diff.json", "wb") as out:
         subprocess.run([VETRO, "diff", f"{folder}/f32.safetensors", f"{folder}/all.safetensors", "--json"], stdout=out)

@@ -36,6 +36,7 @@ def main():
     try:
         page.open(url)
         page.settle()
+        whole = page.run("return performance.now()")  # at most: it is asked every 20 ms
         paint = page.wait(PAINT, "first paint")
         worst = {}
         for view in ("step", "graph", "tensor", "heads", "passes"):
@@ -47,8 +48,8 @@ def main():
         page.close()
     quiet("view", trace, "--model", MODEL, "--export", f"{FOLDER}/lab.html")
     size = os.path.getsize(f"{FOLDER}/lab.html")
-    print(f"first paint {paint:.0f} ms; slowest of 12 layers, ms: {worst}; one token exported: {size / 1e6:.1f} MB")
-    expect(paint <= 1000, "the first paint takes longer than 1 s")
+    print(f"first paint {paint:.0f} ms, all drawn {whole:.0f} ms; slowest of 12 layers, ms: {worst}; one token exported: {size / 1e6:.1f} MB")
+    expect(paint <= whole <= 1000, "the first page takes longer than 1 s")
     expect(max(worst.values()) <= 200, "switching layers takes longer than 200 ms")
     expect(size <= 10e6, "the exported page is larger than 10 MB")
 
