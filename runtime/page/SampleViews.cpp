@@ -69,11 +69,10 @@ Answer whyView(Viewer &viewer, const Request &request) {
   auto token = drawnAfter(viewer, request);
   if (!token)
     return token.takeError();
-  screens::Place place = viewer.walk().place();
-  place.token = *token;
-  viewer.walk().go(place);
-  viewer.walk().press("w", request.text("piece"));
-  return Json{{"why", viewer.walk().message()}};
+  auto why = screens::whyNot(viewer.recording(), *token, request.text("piece"));
+  if (!why)
+    return why.takeError();
+  return Json{{"why", why->words}};
 }
 
 Answer funnelView(Viewer &viewer, const Request &request) {

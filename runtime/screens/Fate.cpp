@@ -78,6 +78,7 @@ Fate Fates::operator[](int32_t id) const {
     return fate;
   }
   fate.end = id == drawn ? Fate::Drawn : Fate::Stayed;
+  fate.stage = stages.empty() ? 0 : stages.size() - 1;
   return fate;
 }
 
@@ -96,6 +97,23 @@ std::string Fate::words() const {
            "; open it with --model";
   }
   llvm_unreachable("four ends");
+}
+
+llvm::Expected<Why> whyNot(Recording &recording, size_t token, llvm::StringRef piece) {
+  if (!recording.document()["tokens"][token].contains("sampled"))
+    return Why{"nothing was drawn after this token"};
+  if (piece.trim().empty())
+    return Why{"name a piece, such as dog"};
+  auto fates = Fates::of(recording, token);
+  if (!fates)
+    return fates.takeError();
+  std::vector<int32_t> ids = fates->idsOf(piece);
+  if (ids.empty())
+    return Why{recording.model() ? "no piece of the vocabulary is written " + shown(piece)
+                                 : shown(piece) + " is not among the candidates that the trace "
+                                                  "lists; open it with --model"};
+  Fate fate = (*fates)[ids.front()];
+  return Why{fate.words(), fate.stage};
 }
 
 } // namespace vetro::screens

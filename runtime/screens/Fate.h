@@ -15,7 +15,7 @@ struct Fate {
   } end = Unlisted;
   int32_t id = 0;
   std::string piece; ///< as the vocabulary spells it
-  size_t stage = 0;  ///< its index, and its name; of Drawn: nothing
+  size_t stage = 0;  ///< its index; of Drawn the last one's
   std::string stageName;
   double p = 0;             ///< the last that is known: its share of the candidates left
   uint64_t rank = 0;        ///< among them, from 1; 0: it was never seen
@@ -50,5 +50,13 @@ private:
   std::vector<std::pair<int32_t, std::string>> pieces; ///< that the trace lists, best first
   int32_t drawn = -1;
 };
+
+/// Why a piece was not drawn after a token, in words, and the stage to look at, if there is one.
+struct Why {
+  std::string words;
+  std::optional<size_t> stage = {};
+};
+/// Errors: Fates::of's.
+llvm::Expected<Why> whyNot(Recording &recording, size_t token, llvm::StringRef piece);
 
 } // namespace vetro::screens

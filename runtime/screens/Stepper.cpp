@@ -248,24 +248,14 @@ void Stepper::undo() {
   say("edit taken back");
 }
 
-/// What became of a piece, and the stage that dropped it.
+/// What became of a piece; goes to the stage that dropped it.
 void Stepper::why(llvm::StringRef piece) {
-  if (!document()["tokens"][at.token].contains("sampled"))
-    return say("nothing was drawn after this token");
-  if (piece.trim().empty())
-    return say("name a piece: w dog");
-  auto fates = Fates::of(recording(), at.token);
-  if (!fates)
-    return sayError(fates.takeError());
-  std::vector<int32_t> ids = fates->idsOf(piece);
-  if (ids.empty())
-    return say(recording().model() ? "no piece of the vocabulary is written " + shown(piece)
-                                   : shown(piece) + " is not among the candidates that the trace "
-                                                    "lists; open it with --model");
-  Fate fate = (*fates)[ids.front()];
-  at.step = 15;
-  at.row = fate.end == Fate::Dropped || fate.end == Fate::Unlisted ? fate.stage : 0;
-  say(fate.words());
+  auto found = whyNot(recording(), at.token, piece);
+  if (!found)
+    return sayError(found.takeError());
+  if (found->stage)
+    at.step = 15, at.row = *found->stage;
+  say(found->words);
 }
 
 // ---- keys ----
