@@ -183,15 +183,30 @@ static llvm::Error writeReference(const Folder &folder, ModelOptions tiny) {
   return writeTensors(folder.pathOf("right.safetensors"), tensors, metadata);
 }
 
-static llvm::Error prepare(const Folder &folder, const ModelOptions &tiny) {
+namespace {
+/// A sound file and what is planted into its copies.
+struct Hunt {
+  std::shared_ptr<const gguf::File> file;
+  std::vector<Planted> bugs;
+};
+} // namespace
+
+static llvm::Expected<Hunt> huntOf(const Folder &folder, const ModelOptions &tiny) {
   auto file = gguf::File::open(tiny.path, tiny.open);
   if (!file)
     return file.takeError();
   auto bugs = plan(**file, folder.seed());
   if (!bugs)
     return bugs.takeError();
-  for (auto [i, planted] : llvm::enumerate(*bugs))
-    if (llvm::Error error = BuggyFile(**file, planted)
+  return Hunt{std::move(*file), std::move(*bugs)};
+}
+
+static llvm::Error prepare(const Folder &folder, const ModelOptions &tiny) {
+  auto hunt = huntOf(folder, tiny);
+  if (!hunt)
+    return hunt.takeError();
+  for (auto [i, planted] : llvm::enumerate(hunt->bugs))
+    if (llvm::Error error = BuggyFile(*hunt->file, planted)
                                 .write(folder.pathOf("bug" + std::to_string(i + 1) + ".gguf")))
       return error;
   return writeReference(folder, tiny);
@@ -222,17 +237,14 @@ static Truth truthOf(const Planted &planted, const std::string &ropeBase) {
 }
 
 static llvm::Expected<Truths> truths(const Folder &folder, const ModelOptions &tiny) {
-  auto file = gguf::File::open(tiny.path, tiny.open);
-  if (!file)
-    return file.takeError();
-  auto bugs = plan(**file, folder.seed());
-  if (!bugs)
-    return bugs.takeError();
-  auto ropeBase = keyOf(**file, ".rope.freq_base");
+  auto hunt = huntOf(folder, tiny);
+  if (!hunt)
+    return hunt.takeError();
+  auto ropeBase = keyOf(*hunt->file, ".rope.freq_base");
   if (!ropeBase)
     return ropeBase.takeError();
   Truths all;
-  for (auto [i, planted] : llvm::enumerate(*bugs))
+  for (auto [i, planted] : llvm::enumerate(hunt->bugs))
     all["bug" + std::to_string(i + 1)] = truthOf(planted, *ropeBase);
   return all;
 }

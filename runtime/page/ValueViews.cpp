@@ -194,11 +194,14 @@ Answer tensorView(Viewer &viewer, const Request &request) {
               {"f32", packed(cells)}};
 }
 
-Answer sliceView(Viewer &viewer, const Request &request) {
+/// The value that a request names, at its token.
+static llvm::Expected<HookValue> valueAsked(Viewer &viewer, const Request &request) {
   auto token = request.number("token", viewer.document()["tokens"].size());
-  if (!token)
-    return token.takeError();
-  auto value = valueAt(viewer, *token, request.text("name"));
+  return token ? valueAt(viewer, *token, request.text("name")) : token.takeError();
+}
+
+Answer sliceView(Viewer &viewer, const Request &request) {
+  auto value = valueAsked(viewer, request);
   if (!value)
     return value.takeError();
   llvm::ArrayRef<float> numbers = value->tensor.data;
@@ -222,10 +225,7 @@ static size_t headsPerGroup(const Json &d, int64_t layer, size_t nHeads) {
 }
 
 Answer headsView(Viewer &viewer, const Request &request) {
-  auto token = request.number("token", viewer.document()["tokens"].size());
-  if (!token)
-    return token.takeError();
-  auto value = valueAt(viewer, *token, request.text("name"));
+  auto value = valueAsked(viewer, request);
   if (!value)
     return value.takeError();
   const auto &shape = value->tensor.shape;
