@@ -105,13 +105,13 @@ def damages(text):
     sentences = SENTENCES.split(text)
     name = re.search(rf"called ({NAME})", text).group(1)
     friend = re.search(rf"friend ({NAME})", text).group(1)
-    thing, colour = re.search(r"The (\w+) was (\w+)\.", text).groups()
+    thing, colour = re.search(r"painted the (\w+) (\w+)\.", text).groups()
     other = next(c for c in w.COLOURS if c not in text)
     yield "a stranger", text.replace(f"{name} and {friend}", f"{name} and Nobody").replace(
         f"and {friend} was", "and Nobody was")
     yield "another friend", text.replace(f"friend {friend}", f"friend {name}")
     if "What colour" in text:
-        yield "another colour", text.replace(f"A: The {thing} was {colour}", f"A: The {thing} was {other}")
+        yield "another colour", re.sub(f"(A: S?[Hh]e painted the {thing}) {colour}", f"\\1 {other}", text)
     yield "another thing", text.replace(f"had a {thing}", "had a world")
     if "The next day" in text:
         yield "another day", re.sub(r"The next day was \w+", "The next day was Someday", text)

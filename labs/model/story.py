@@ -18,10 +18,10 @@ STORY = {
               "There was a {kid} called {N}."],
     "home": ["{She} lived in a {c3} house near the {p2}.", "{She} lived near the {p2}."],
     "own": ["{She} had a {t1}.", "{N} had a {t1}."],
-    "look of it": ["The {t1} was {c1}."],
+    "look of it": ["{She} painted the {t1} {c1}."],
     "love": ["{She} loved the {t1} very much.", "{N} loved the {t1} very much."],
-    "go": ["On {day}, {N} went to the {p1} with {her} friend {M}.",
-           "One {day}, {N} and {her} friend {M} went to the {p1}."],
+    "go": ["{N} went to the {p1} on {day} with {her} friend {M}.",
+           "{N} and {her} friend {M} went to the {p1} on {day}."],
     "weather": ["{weather}, so {effect}."],
     "find": ["Under a {spot}, {she} found a {t2}.", "{She} found a {t2} under a {spot}."],
     "look of that": ["The {t2} was {c2}."],
@@ -43,7 +43,7 @@ STORY = {
     "whose": ["Q: What did {N} give?\nA: {N} gave the {t2} to {M}."],
     "where": ["Q: Where did they go?\nA: They went to the {p1}."],
     "when": ["Q: When did they go?\nA: They went on {day}."],
-    "colour": ["Q: What colour was the {t1}?\nA: The {t1} was {c1}."],
+    "colour": ["Q: What colour was the {t1}?\nA: {She} painted the {t1} {c1}."],
     "friend": ["Q: What was the name of the friend?\nA: It was {her} friend {M}."],
     "lost": ["Q: What did {N} lose?\nA: {She} lost the {t1}."],
     "found": ["Q: What did {N} find?\nA: {She} found a {t2}."],
@@ -107,21 +107,30 @@ def story(rng, most):
     return "\n".join([text] + [rng.choice(STORY[key]).format(**slots) for key in asked])
 
 
-def owners(rng, most):
-    """Who has what; things change hands; up to `most` questions that only this text answers."""
-    names = [name for name, _ in people(rng, rng.choice((2, 3, 3, 4)))]
-    colours, things = rng.sample(w.COLOURS, len(names)), rng.sample(w.THINGS, len(names))
-    lines = [f"The {t} belongs to {n}. The {t} is {c}." for n, c, t in zip(names, colours, things)]
-    owner = dict(zip(things, names))
-    if rng.random() < 0.6:
-        thing = rng.choice(things)
-        new = rng.choice([n for n in names if n != owner[thing]])
-        lines.append(f"{owner[thing]} gives the {thing} to {new}. Now the {thing} belongs to {new}.")
-        owner[thing] = new
-    questions = [f"Q: Whose {t} is it?\nA: The {t} belongs to {owner[t]}." for t in things]
-    questions += [f"Q: What colour is the {t}?\nA: The {t} is {c}." for t, c in zip(things, colours)]
-    rng.shuffle(questions)
+def painter(rng, most):
+    """Somebody paints things; up to `most` questions that only this text answers."""
+    (name, girl), = people(rng, 1)
+    slots, n = pronouns(girl), rng.randrange(2, 6)
+    painted = list(zip(rng.sample(w.THINGS, n), rng.sample(w.COLOURS, n)))
+    lines = [f"A {slots['kid']} called {name} liked colours."]
+    lines += [f"{rng.choice((name, slots['She']))} painted the {t} {c}." for t, c in painted]
+    rng.shuffle(painted)
+    questions = [f"Q: What colour is the {t} now?\nA: {slots['She']} painted the {t} {c}." for t, c in painted]
     return "\n".join([" ".join(lines)] + questions[:rng.randrange(1, most + 1)])
+
+
+def visits(rng, most):
+    """Who came on which day; up to `most` questions."""
+    names = [name for name, _ in people(rng, rng.randrange(2, 6))]
+    came = list(zip(rng.sample(w.DAYS, len(names)), names))
+    lines = [f"On {day} {name} came to the {rng.choice(w.PLACES)}." for day, name in came]
+    rng.shuffle(came)
+    questions = [f"Q: Who came on {day}?\nA: On {day} {name} came." for day, name in came]
+    return "\n".join([" ".join(lines)] + questions[:rng.randrange(1, most + 1)])
+
+
+def lookups(rng, most):
+    return rng.choice((painter, visits))(rng, most)
 
 
 def one_fact(rng):
@@ -191,13 +200,28 @@ def repeats(rng):
     return f"Say it again: {row}. " + " ".join([f"Again: {row}."] * rng.randrange(1, 3))
 
 
-KINDS = {"story": story, "owners": owners, "facts": facts, "counting": counting, "italian": italian,
-         "model": model, "repeats": repeats}
-ASK = ("story", "owners")  # kinds that end with questions
-# Lesson: the shares of the kinds, most questions. Later ones ask more for what must be looked up.
-LESSONS = {1: ([0.42, 0.22, 0.12, 0.07, 0.05, 0.06, 0.06], 4),
-           2: ([0.34, 0.30, 0.08, 0.12, 0.03, 0.05, 0.08], 9),
-           3: ([0.28, 0.44, 0.06, 0.12, 0.02, 0.03, 0.05], 9)}
+WORDS = w.THINGS + w.COLOURS + w.PLACES + w.SPOTS + w.FOODS + w.ANIMALS + w.DAYS + w.NUMBERS + w.GIRLS + w.BOYS
+
+
+def rows(rng):
+    """Any words, again and again, in a row or by twos: copying that knows no kind of word. Without them the
+    network copies names, which it cannot guess, and guesses colours."""
+    words = [rng.choice(WORDS) if rng.random() < 0.75 else made_up(rng).lower() for _ in range(rng.randrange(3, 16))]
+    if rng.random() < 0.5:
+        return " ".join([f"Again: {' '.join(words)}."] * rng.randrange(2, 5))
+    pairs = [f"{a} {b}" for a, b in zip(words[::2], words[1::2])]
+    return " ".join(", ".join(rng.sample(pairs, len(pairs))) + "." for _ in range(rng.randrange(2, 6)))
+
+
+KINDS = {"story": story, "lookups": lookups, "facts": facts, "counting": counting, "italian": italian,
+         "model": model, "repeats": repeats, "rows": rows}
+ASK = ("story", "lookups")  # kinds that end with questions
+# Lesson: the shares of the kinds, most questions. The second asks more for what must be looked up, the third
+# teaches to copy.
+LESSONS = {1: ([0.42, 0.22, 0.12, 0.07, 0.05, 0.06, 0.06, 0], 4),
+           2: ([0.36, 0.30, 0.07, 0.13, 0.03, 0.05, 0.06, 0], 9),
+           3: ([0.08, 0.20, 0.03, 0.04, 0.01, 0.02, 0.02, 0.60], 9),
+           4: ([0.34, 0.28, 0.05, 0.09, 0.02, 0.03, 0.04, 0.15], 9)}
 
 
 def texts(seed, n, kind=None, lesson=1):

@@ -35,8 +35,8 @@ class Stage:
     answers: float  # weight of answers in the loss
 
 
-STAGES = {1: Stage("train", 500, 28000, 1), 2: Stage("train on", 400, 17500, 1),
-          3: Stage("train more", 420, 20000, 5)}
+STAGES = {1: Stage("train", 900, 50000, 1), 2: Stage("train on", 2300, 110000, 5),
+          3: Stage("train to copy", 600, 60000, 1), 4: Stage("train more", 1200, 65000, 5)}
 
 
 def train_vocabulary(size, n_texts=20000):
