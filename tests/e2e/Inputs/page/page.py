@@ -13,6 +13,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 
 import browser
 
@@ -43,8 +44,8 @@ def path(name):
 class Served:
     """A running vetro view."""
 
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([VETRO, "view", *arguments], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *arguments, environment=None):
+        self.process = subprocess.Popen([VETRO, "view", *arguments], stdout=subprocess.PIPE, text=True, env=environment)
         atexit.register(self.end)
         self.url = self.process.stdout.readline().strip()
         expect(re.fullmatch(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", self.url), f"no address: {self.url!r}")
@@ -382,10 +383,25 @@ def damaged_parts(page, trace):
     served.end()
 
 
+def opens(trace):
+    """--open gives the address to the system's browser."""
+    os.makedirs(path("bin"))
+    with open(path("bin/xdg-open"), "w") as program:
+        program.write(f"#!/bin/sh\nprintf %s \"$1\" > '{os.path.abspath(path('opened'))}'\n")
+    os.chmod(path("bin/xdg-open"), 0o755)
+    served = Served(trace, "--open", environment={**os.environ, "PATH": f"{os.path.abspath(path('bin'))}:{os.environ['PATH']}"})
+    for _ in range(500):
+        if os.path.exists(path("opened")) and open(path("opened")).read() == served.url:
+            return served.end()
+        time.sleep(0.02)
+    sys.exit("--open: the browser was not called")
+
+
 def main():
     truth, trace = record(MODEL, RUN, FOLDER), path("run")
     equal(len(truth.document["prompt"]["ids"]), TOKEN + 1)
     refused_files(trace)
+    opens(trace)
     served = Served(trace, "--model", MODEL, "--diff", path("diff.json"))
     page = browser.Browser(path("screenshots"))
     try:
