@@ -178,8 +178,11 @@ TEST_CASE("numbers that name places are in them", "[trace]") {
   document = whole();
   document["tokens"][0]["batch"] = -1, document["tokens"][1]["batch"] = 0;
   CHECK(wrongInTrace(document) == "tokens[1].batch: it ran after a token that did not");
+}
+
+TEST_CASE("ids of tokens are ids", "[trace]") {
   for (int64_t id : {int64_t(-1), int64_t(1) << 40}) {
-    document = whole();
+    Json document = whole();
     document["tokens"][1]["id"] = id;
     CHECK(wrongInTrace(document) == "tokens[1].id: no id of a token");
     document = whole();
