@@ -39,6 +39,8 @@ public:
                  llvm::ArrayRef<uint8_t> bytes);
   void addTensor(llvm::StringRef name, Format format, llvm::ArrayRef<uint64_t> ne,
                  llvm::ArrayRef<uint8_t> bytes);
+  void addTensor(llvm::StringRef name, Format format, llvm::ArrayRef<uint64_t> ne,
+                 std::vector<uint8_t> &&bytes) = delete; // they would not outlive write()
   /// The same, with bytes made while the file is written.
   void addTensor(llvm::StringRef name, Format format, llvm::ArrayRef<uint64_t> ne, Produce produce);
 

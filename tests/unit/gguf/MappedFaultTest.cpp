@@ -69,7 +69,8 @@ TEST_CASE("a mapped file that is cut reads as zeros, which its mapping notes and
 TEST_CASE("data that was read into memory has no mapping") {
   TempDir dir;
   gguf::Writer writer;
-  writer.addTensor("w", Format::I8, {64}, std::vector<uint8_t>(64, 1));
+  const std::vector<uint8_t> bytes(64, 1);
+  writer.addTensor("w", Format::I8, {64}, bytes);
   writeFile(dir.file("m.gguf"), bytesOf(writer));
   gguf::OpenOptions options;
   options.mmap = false;
