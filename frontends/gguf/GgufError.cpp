@@ -52,12 +52,11 @@ static void appendEscaped(std::string &out, llvm::StringRef text) {
   }
 }
 
-std::string escaped(llvm::StringRef text) {
-  constexpr size_t shown = 80;
+std::string escaped(llvm::StringRef text, size_t most) {
   std::string out = "\"";
-  appendEscaped(out, text.take_front(shown));
+  appendEscaped(out, text.take_front(most));
   out += '"';
-  if (text.size() > shown)
+  if (text.size() > most)
     out += "... (" + std::to_string(text.size()) + " bytes)";
   return out;
 }

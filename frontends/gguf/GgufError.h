@@ -26,8 +26,8 @@ private:
 };
 
 /// Text of a file between double quotes, made safe to print: printable ASCII as it is, all else as
-/// \xNN, at most 80 bytes of it. Example: escaped("a\x1b") is "a\x1b" with quotes.
-std::string escaped(llvm::StringRef text);
+/// \xNN, at most `most` bytes of it. Example: escaped("a\x1b") is "a\x1b" with quotes.
+std::string escaped(llvm::StringRef text, size_t most = 80);
 
 /// The error "PATH: KIND: what".
 llvm::Error makeError(ErrorKind kind, llvm::StringRef path, const llvm::Twine &what);

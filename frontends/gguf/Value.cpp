@@ -131,9 +131,9 @@ std::optional<std::vector<int64_t>> Value::asInts(uint64_t maxCount) const {
 }
 
 /// Prints a value that is no array.
-static void printScalar(llvm::raw_ostream &os, const Value &value) {
+static void printScalar(llvm::raw_ostream &os, const Value &value, bool whole) {
   if (auto text = value.asString())
-    os << escaped(*text);
+    os << (whole ? escaped(*text, SIZE_MAX) : escaped(*text));
   else if (auto flag = value.asBool())
     os << (*flag ? "true" : "false");
   else if (value.type() == ValueType::F32)
@@ -149,16 +149,19 @@ static void printScalar(llvm::raw_ostream &os, const Value &value) {
 std::string Value::toText(size_t maxElements) const {
   std::string text;
   llvm::raw_string_ostream os(text);
+  bool whole = maxElements == SIZE_MAX;
   if (!isArray()) {
-    printScalar(os, *this);
+    printScalar(os, *this, whole);
     return text;
   }
   uint64_t shown = std::min<uint64_t>(count_, maxElements);
   os << '[';
   for (uint64_t i = 0; i < shown; ++i) {
     os << (i ? ", " : "");
-    printScalar(os, element_ == ValueType::String ? Value::string((*asStrings())[i])
-                                                  : Value::scalar(element_, elementBits(i)));
+    printScalar(os,
+                element_ == ValueType::String ? Value::string((*asStrings())[i])
+                                              : Value::scalar(element_, elementBits(i)),
+                whole);
   }
   if (shown < count_)
     os << (shown ? ", ... " : "... ") << count_ - shown << " more";

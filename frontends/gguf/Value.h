@@ -97,7 +97,8 @@ public:
 
   /// The bytes of a number, bool, or array of those, as in the file; empty for strings.
   llvm::ArrayRef<uint8_t> rawBytes() const;
-  /// The value as text for people: strings escaped, at most `maxElements` elements of an array.
+  /// The value as text for people: strings escaped, at most `maxElements` elements of an array;
+  /// with SIZE_MAX all of everything, else the first 80 bytes of each string.
   std::string toText(size_t maxElements = 8) const;
 
   template <typename T> static constexpr ValueType typeOf();

@@ -61,6 +61,10 @@ TEST_CASE("arrays of strings keep every byte") {
 TEST_CASE("values as text are escaped and short") {
   auto file = accepted(openBytes(tinyGguf()));
   CHECK(file->find("tokenizer.ggml.tokens")->toText(3) == R"(["<s>", "", "a\xff", ... 1 more])");
+  const std::string longText(81, 'a');
+  gguf::Value text = gguf::Value::string(longText);
+  CHECK(text.toText() == '"' + std::string(80, 'a') + "\"... (81 bytes)");
+  CHECK(text.toText(SIZE_MAX) == '"' + longText + '"');
   CHECK(file->find("t.floats")->toText() == "[1, -2.5, 0]");
   CHECK(file->find("t.nothing")->toText() == "[]");
   CHECK(file->find("t.i64")->toText() == "-1099511627776");
