@@ -193,10 +193,10 @@ def lights(page, truth):
     for place, parts in (({"view": "graph"}, ["svg.graph g.node"]), ({"view": "passes", "pass": 2}, [".ir td", ".code section"]),
                          ({"view": "step", "step": 13, "tab": 2}, ["#view section.table"])):
         page.go(layer=1, op=op, name=name, token=TOKEN, **place)
-        page.run("""document.querySelector(`#map td[data-hook="${arguments[0]}"]`)
-          .dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))""", name)
-        for part in ["#map td", *parts]:
-            expect(page.run(f"return document.querySelectorAll('{part}.lit').length") > 0, f"{place}: {part} is not lit")
+        lit = page.run("""document.querySelector(`#map td[data-hook="${arguments[0]}"]`)
+          .dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+          return arguments[1].map((part) => document.querySelectorAll(`${part}.lit`).length);""", name, ["#map td", *parts])
+        expect(all(lit), f"{place}: of the map and {parts} are lit {lit}")
 
 
 def block(page):
